@@ -2,9 +2,9 @@
 
 use pathweave_network::MarkingRule;
 use pathweave_transport::{
-    AtOnceControllers, BackoffUntil, Config, Handshake, HostPort, Joins, LossDetection,
-    ReceiveWindow, Recovery, Reduction, Reinject, RtoFloor, SegmentScheduler, SendBundle,
-    SsthreshFrom, TickPhase,
+    AtOnceControllers, BackoffUntil, Config, GrowthCount, Handshake, HostPort, Joins,
+    LossDetection, ReceiveWindow, Recovery, Reduction, Reinject, RtoFloor, SegmentScheduler,
+    SendBundle, SsthreshFrom, TickPhase,
 };
 use pathweave_units::{Bytes, Rate, Time};
 
@@ -133,7 +133,7 @@ pub fn presets() -> &'static [Preset] {
         },
         Preset {
             name: "eutcp-2022",
-            help: "The EUTCP paper's Linux hosts with out-of-tree MPTCP: losses by duplicate ACKs, every cut is a proportional rate reduction; minimum window 1 for OLIA and Balia.",
+            help: "The EUTCP paper's Linux hosts with out-of-tree MPTCP: losses by duplicate ACKs, every cut is a proportional rate reduction, bundles of what is sent in 1 ms; LIA, OLIA and Balia grow per ACK, and the last two have minimum window 1.",
             rule: MarkingRule::Above,
             drop_ecn_blind: false,
             values: |context| Config {
@@ -141,6 +141,16 @@ pub fn presets() -> &'static [Preset] {
                     "olia" | "balia" => 1.0,
                     _ => 2.0,
                 },
+                // Their modules add one to snd_cwnd_cnt for each ACK (mptcp_ccc_cong_avoid, mptcp_olia_cong_avoid and
+                // mptcp_balia_cong_avoid), and only slow start counts packets.
+                count: match context.controller {
+                    "lia" | "olia" | "balia" => GrowthCount::AcksInAvoidance,
+                    _ => GrowthCount::Packets,
+                },
+                // tcp_tso_autosize in 4.14 and 4.19: the pacing rate for 2^-10 s, at least two packets, at most 64 KB. The
+                // allowance for short RTTs came with 5.18.
+                send_bundle: SendBundle::Packets(SendBundle::AT_HIGH_RATES),
+                bundle_allowance: false,
                 ..reduces_proportionally()
             },
         },

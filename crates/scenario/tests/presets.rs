@@ -19,7 +19,13 @@ fn preset(name: &str, controller: &str, slowest: Rate) -> Config {
     assert_eq!(preset.drop_ecn_blind, name == "amp-2019");
     let config = preset.config(controller, slowest);
     assert_eq!(config.ecn, EcnUse::ByController);
-    assert_eq!(config.count, GrowthCount::Packets);
+    let per_ack = name == "eutcp-2022" && ["lia", "olia", "balia"].contains(&controller);
+    let count = if per_ack {
+        GrowthCount::AcksInAvoidance
+    } else {
+        GrowthCount::Packets
+    };
+    assert_eq!(config.count, count);
     config
 }
 
@@ -122,14 +128,13 @@ fn linux() {
 }
 
 #[test]
-fn only_linux_has_bundles() {
+fn only_linux_and_hosts_with_its_out_of_tree_mptcp_have_bundles() {
     for preset in presets() {
         let config = preset.config("xmp", Rate::from_gbps(10));
-        let is_linux = preset.name.starts_with("linux");
-        let expected = if is_linux {
-            SendBundle::ByPortRate
-        } else {
-            SendBundle::Packets(1)
+        let expected = match preset.name {
+            "linux" | "linux-bpf" => SendBundle::ByPortRate,
+            "eutcp-2022" => SendBundle::Packets(45),
+            _ => SendBundle::Packets(1),
         };
         assert_eq!(config.send_bundle, expected, "{}", preset.name);
         assert_eq!(config.ack_gather, Time::ZERO);
@@ -239,9 +244,15 @@ fn eutcp_2022() {
         Config {
             reduction: Reduction::Proportional,
             growth_in_cut_round: false,
+            // Kernel 4.14 or 4.19.
+            send_bundle: SendBundle::Packets(45),
+            bundle_allowance: false,
             ..Config::textbook()
         }
     );
+    for controller in ["eutcp", "wutcp", "reno", "cubic"] {
+        assert_eq!(preset("eutcp-2022", controller, GIGABIT), config);
+    }
     for (controller, minimum) in [("lia", 2.0), ("olia", 1.0), ("balia", 1.0)] {
         assert_eq!(
             preset("eutcp-2022", controller, GIGABIT).minimum_window,

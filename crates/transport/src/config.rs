@@ -169,6 +169,9 @@ words! {
         Packets = "packets",
         /// Acknowledgements, as some published code does.
         Acks = "acks",
+        /// Acknowledged packets in slow start and acknowledgements in congestion avoidance, as the out-of-tree MPTCP's modules
+        /// for LIA, OLIA and Balia do.
+        AcksInAvoidance = "acks-in-avoidance",
     }
 }
 
@@ -329,6 +332,8 @@ settings! {
     /// packets, at most 64 KB and at most half of the window. While an ACK and more data are expected, a subflow waits until
     /// a whole bundle or a third of its window fits (tcp_tso_autosize, tcp_cwnd_test and tcp_tso_should_defer in Linux).
     send_bundle (added): SendBundle, Bundle, SendBundle::Packets(1);
+    /// Whether bundles have the allowance for short RTTs, as in Linux from 5.18 on (tcp_tso_rtt_log).
+    bundle_allowance (added): bool, Flag, true;
     /// How long a receiver gathers packets of a subflow that arrive in order, counted from the first one (generic receive
     /// offload). A bundle of two packets or more is answered by one ACK. It ends early with 64 KB, with a flow's last
     /// segment, and before a packet that is out of order or has another CE mark. Packets with a congestion field are
@@ -393,7 +398,9 @@ settings! {
     /// Whether CUBIC ends slow start before it loses packets (HyStart), and then grows by at least 5 % per round until the
     /// first loss, as in Linux.
     hystart (added): bool, Flag, false;
-    /// What windows grow by.
+    /// What windows grow by: acknowledged packets, acknowledgements, or "acks-in-avoidance": acknowledged packets in slow
+    /// start and acknowledgements in congestion avoidance, as the out-of-tree MPTCP's modules for LIA, OLIA and Balia do
+    /// (snd_cwnd_cnt in mptcp_ccc_cong_avoid).
     count: GrowthCount, OneOf, GrowthCount::Packets;
     beside:
     /// The sizes of data packets that are not a flow's last, where they differ: more than the overhead, and at most

@@ -59,8 +59,8 @@ fn bundles_follow_the_rate_of_the_fastest_port() {
             assert_ne!(by_rate.0, other.0);
         }
     }
-    let papers = outcome("10 Gbps", "eutcp-2022", "");
-    assert_eq!(papers, outcome("10 Gbps", "eutcp-2022", "send_bundle = 1"));
+    let papers = outcome("10 Gbps", "fmptcp-2024", "");
+    assert_eq!(papers, outcome("10 Gbps", "fmptcp-2024", "send_bundle = 1"));
 }
 
 /// A flow may be over on one subflow while another still gathers.

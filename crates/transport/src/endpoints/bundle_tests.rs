@@ -27,6 +27,10 @@ fn next_bundle(window: f64, ssthresh: f64, rtt: Time, most: u32) -> u32 {
         send_bundle: SendBundle::Packets(most),
         ..config()
     };
+    next_bundle_with(config, window, ssthresh, rtt)
+}
+
+fn next_bundle_with(config: Config, window: f64, ssthresh: f64, rtt: Time) -> u32 {
     let (mut endpoints, ..) = started("reno", 100_000, config);
     let connection = &mut endpoints.sending.connections[0];
     let path = &mut connection.paths[0];
@@ -60,6 +64,24 @@ fn a_bundle_is_what_is_sent_in_a_millisecond_and_an_allowance_for_short_rtts() {
     assert_eq!(next_bundle(80.0, 40.0, ms(4), 45), 23);
     // Two packets at least.
     assert_eq!(next_bundle(100.0, 50.0, ms(100), 45), 2);
+}
+
+#[test]
+fn kernels_before_5_18_have_no_allowance_for_short_rtts() {
+    let with = |bundle_allowance, window, rtt| {
+        let config = Config {
+            bundle_allowance,
+            ..config()
+        };
+        next_bundle_with(config, window, window / 2.0, rtt)
+    };
+    // 1.2 * 10 * 1448 B / 3 ms * 2^-10 s = 5,656 B, and an allowance of 2 KB.
+    let ms = Time::from_millis;
+    assert_eq!((with(true, 10.0, ms(3)), with(false, 10.0, ms(3))), (5, 3));
+    // Half of the window is less.
+    assert_eq!((with(true, 10.0, ms(1)), with(false, 10.0, ms(1))), (5, 5));
+    assert_eq!(with(false, 1000.0, after(100)), 45);
+    assert_eq!(with(false, 100.0, ms(100)), 2);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Config;
+use crate::GrowthCount;
 use crate::Handshake;
 use crate::Scatter;
 use crate::output::{PacketShape, TimerKind};
@@ -226,6 +227,37 @@ fn the_limit_of_slow_start_is_none_of_congestion_avoidances() {
             (found - window).abs() < 1e-12,
             "{found} instead of {window}"
         );
+    }
+}
+
+/// Two acknowledgements of five packets each.
+#[test]
+fn windows_may_grow_per_acknowledgement_and_in_slow_start_per_packet_all_the_same() {
+    let avoided = |packets: f64| {
+        let first = 10.0 + packets / 10.0;
+        first + packets / first
+    };
+    for (count, in_slow_start, in_avoidance) in [
+        (GrowthCount::Packets, 20.0, avoided(5.0)),
+        (GrowthCount::Acks, 12.0, avoided(1.0)),
+        (GrowthCount::AcksInAvoidance, 20.0, avoided(1.0)),
+    ] {
+        for (initial_ssthresh, expected) in [(f64::INFINITY, in_slow_start), (10.0, in_avoidance)] {
+            let config = Config {
+                count,
+                initial_ssthresh,
+                ack_every: 5,
+                ack_at_first: 0,
+                ..Config::textbook()
+            };
+            let (mut endpoints, id, mut wishes) = started("reno", 100, config);
+            for micros in [100, 200] {
+                carry(&mut endpoints, Time::from_micros(micros), &[], &mut wishes);
+            }
+            let subflow = endpoints.subflows(id).next().expect("a subflow");
+            let found = endpoints.subflow(subflow).path.window;
+            assert!((found - expected).abs() < 1e-12, "{count:?}: {found}");
+        }
     }
 }
 

@@ -302,7 +302,7 @@ fn take_ack<const LINUX: bool, Take: FnOnce(&mut Sender, Measured, &Config) -> P
         sender.remember_for_undo(&connection.paths[number.0 as usize]);
         connection.lose(number, Loss::FastRetransmit, flight, now);
     }
-    let packets = if connection.count_acks {
+    let packets = if connection.count_acks && connection.counts_acks_on(number) {
         progress.packets.min(1)
     } else {
         progress.packets

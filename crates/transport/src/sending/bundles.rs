@@ -127,11 +127,15 @@ impl Sender {
             Some(rate) => rate.as_bps() as f64 / 8.0,
             None => pacing_rate(path, self.board.outstanding(), payload),
         };
-        let halvings = path.minimum_rtt.as_picos() / HALVED_PER.as_picos();
-        let allowance = u32::try_from(halvings)
-            .ok()
-            .and_then(|halvings| MOST_BYTES.checked_shr(halvings))
-            .unwrap_or(0);
+        let allowance = if connection.config.bundle_allowance {
+            let halvings = path.minimum_rtt.as_picos() / HALVED_PER.as_picos();
+            u32::try_from(halvings)
+                .ok()
+                .and_then(|halvings| MOST_BYTES.checked_shr(halvings))
+                .unwrap_or(0)
+        } else {
+            0
+        };
         let bytes = rate * INTERVAL.as_secs_f64() + allowance as f64;
         let packets = bytes.min(MOST_BYTES as f64) / f64::from(payload);
         (packets as u32).max(LEAST).min(bundles.most)

@@ -154,7 +154,7 @@ pub(crate) struct Connection {
     pub has_cut_rounds: bool,
     /// [`Config::growth_in_cut_round`].
     pub growth_in_cut_round: bool,
-    /// Whether windows grow per acknowledgement: [`Config::count`].
+    /// Whether windows may grow per acknowledgement: [`Config::count`].
     pub count_acks: bool,
     /// Whether any of the following flags is set, so that the rules of Linux hosts apply, or of others that the plain way of
     /// an ACK in order leaves out.
@@ -297,7 +297,7 @@ impl Connection {
             duplicates_hold: !config.limited_transmit && config.recovery == Recovery::Sack,
             has_cut_rounds: config.has_cut_rounds(),
             growth_in_cut_round: config.growth_in_cut_round,
-            count_acks: config.count == GrowthCount::Acks,
+            count_acks: config.count != GrowthCount::Packets,
             follows_linux: config.finds_losses_by_time()
                 || config.rto_floor == RtoFloor::Variance
                 || config.holds_back()
@@ -322,6 +322,12 @@ impl Connection {
             subflow_starts: opening.subflow_starts,
             join_delays: opening.join_delays,
         }
+    }
+
+    /// Whether a subflow's window grows per acknowledgement now.
+    #[cold]
+    pub fn counts_acks_on(&self, number: SubflowId) -> bool {
+        self.config.count == GrowthCount::Acks || !self.paths[number.0 as usize].in_slow_start()
     }
 
     /// Whether its timeouts are those of a connection that has measured the RTT although no handshake was simulated.
