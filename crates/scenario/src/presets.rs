@@ -267,6 +267,10 @@ fn xmp() -> Config {
 fn ns3() -> Config {
     Config {
         recovery: Recovery::NewReno,
+        // DupAck looks at whether a fast recovery is under way, and not at m_recover.
+        recover_after_timeout: false,
+        // AckSeq resets the multiplier with a sample, and takes none of a segment that was sent again.
+        backoff_until: BackoffUntil::NewData,
         limited_transmit: false,
         // NewAckNewReno calls OpenCWND for every new acknowledgement, whatever its ECN echo made of the window before.
         growth_by_marked_acks: true,

@@ -193,7 +193,8 @@ fn amp_2019() {
         rto(&config),
         (Time::from_millis(200), Time::from_millis(1500))
     );
-    assert!(!config.rtt_from_handshake);
+    assert!(!config.rtt_from_handshake && !config.recover_after_timeout);
+    assert_eq!(config.backoff_until, BackoffUntil::NewData);
     assert_eq!(config.ack_every, 1);
     assert_eq!(sizes(&config), (1400, 1460, 60));
     assert_eq!(config.receive_window, ReceiveWindow::Unlimited);
