@@ -1,6 +1,6 @@
 //! What a load of a layer asks of a Poisson process.
 
-use pathweave_scenario::check;
+use pathweave_scenario::{Scenario, check};
 use pathweave_traffic::Pattern;
 use pathweave_traffic::patterns::Arrivals;
 
@@ -82,4 +82,74 @@ fn a_large_fabric_is_counted_by_racks() {
     let rack = POISSON.replace("load = 0.5", "load = 0.5\nlayer = \"rack\"");
     let got = offered(&format!("{text}{rack}"));
     assert!((got / (0.5 * 256e9 / 8.0) - 1.0).abs() < 1e-6, "{got}");
+}
+
+/// Three senders and three receivers on either side of a link with 1 Gbps, and a load of that.
+fn over_a_gigabit(group: &str, rest: &str) -> String {
+    let fabric = r#"
+        [fabric]
+        kind = "dumbbell"
+        left = 3
+        bottleneck_rate = "1 Gbps"
+        bottleneck_delay = "1 us"
+    "#;
+    let keys = format!(
+        "load = 0.8\nlayer = \"bottleneck\"\nsources = \"S1..S3\"\ndestinations = \"D1..D3\"\n{group}"
+    );
+    format!("{fabric}{}{rest}", POISSON.replace("load = 0.5", &keys))
+}
+
+const DECN: &str = "[transport]\npreset = \"decn\"";
+
+#[test]
+fn a_load_may_count_headers_and_acks() {
+    for (group, rest, expected) in [
+        ("", DECN, 1.0),
+        (r#"load_counts = "payload""#, DECN, 1.0),
+        // 1460 B of payload in packets of 1500 B, and an ACK of 40 B for each or for every second one.
+        (r#"load_counts = "wire""#, DECN, 1460.0 / 1540.0),
+        (
+            r#"load_counts = "wire""#,
+            "[transport]\npreset = \"xmp-2013\"",
+            1460.0 / 1520.0,
+        ),
+        (
+            "load_counts = \"wire\"\ntransport = { ack_every = 4 }",
+            DECN,
+            1460.0 / 1510.0,
+        ),
+        (
+            "load_counts = \"wire\"\npackets = \"406 B\"",
+            DECN,
+            366.0 / 446.0,
+        ),
+        // 100 B and 1500 B, 800 B on average.
+        (
+            "load_counts = \"wire\"\npackets = { kind = \"cdf\", points = [[100, 0.5], [1500, 0.5], [1500, 1.0]] }",
+            DECN,
+            760.0 / 840.0,
+        ),
+    ] {
+        let got = offered(&over_a_gigabit(group, rest)) / (0.8 * 1e9 / 8.0);
+        assert!(
+            (got / expected - 1.0).abs() < 1e-6,
+            "{group}: {got} {expected}"
+        );
+    }
+}
+
+#[test]
+fn a_resolved_scenario_says_what_a_load_counts_where_it_is_not_payload() {
+    let resolved = |counts: &str| {
+        let scenario = check(&over_a_gigabit(counts, DECN));
+        let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+        scenario.variants()[0].resolved.clone()
+    };
+    let plain = resolved("");
+    assert!(plain["traffic"][0]["load_counts"].is_null());
+    assert_eq!(resolved(r#"load_counts = "payload""#), plain);
+    let wire = resolved(r#"load_counts = "wire""#);
+    assert_eq!(wire["traffic"][0]["load_counts"], "wire");
+    let again = Scenario::from_resolved(&wire).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(again.variants()[0].resolved, wire);
 }

@@ -432,6 +432,14 @@ impl Config {
         }
     }
 
+    /// Bytes on the wire for each byte of payload: of full data packets, and of an ACK for each [`Config::ack_every`] of them.
+    /// Congestion fields of switches' schemes do not count.
+    pub fn wire_per_payload(&self) -> f64 {
+        let packet = self.mean_packet();
+        let ack = f64::from(self.ack_packet) / f64::from(self.ack_every);
+        (packet + ack) / (packet - f64::from(self.overhead()))
+    }
+
     /// Initial window of each subflow, in packets, in a connection with this number of subflows.
     pub fn initial_window_of(&self, subflows: u32) -> f64 {
         match self.initial_window_per {

@@ -396,6 +396,9 @@ fn pattern(draw: &mut Draw, scene: &Scene<'_>, pattern: &str, peers: &[u32], gro
                     let bytes = scene.scale.bytes() * draw.log(0.02, 0.5);
                     group.set("size", draw.bytes(bytes.max(2000.0)));
                     group.set("load", draw.number(0.05, 1.5));
+                    group.maybe(draw, 0.5, "load_counts", |draw| {
+                        (*draw.pick(&["payload", "wire"])).into()
+                    });
                     group.set("layer", draw.pick(&scene.built.layers).clone())
                 }
             };

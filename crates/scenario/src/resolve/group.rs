@@ -1,9 +1,9 @@
 //! A traffic group: controller, transport, pattern.
 
-use super::{Report, Scene, controller, flows, packet_sizes, pattern, recordings, size};
+use super::{Report, Scene, controller, flows, load, packet_sizes, pattern, recordings, size};
 use crate::plan::{GroupPlan, ListedFlow, on_each_subflow};
 use crate::presets::{self, Preset};
-use crate::schema::{GroupKeys, GroupTable, PatternTable, TransportTable};
+use crate::schema::{GroupKeys, GroupTable, LoadCounts, PatternTable, TransportTable};
 use crate::suggest;
 use pathweave_control::{Algorithm, Parameters, Value};
 use pathweave_traffic::patterns::Listed;
@@ -38,7 +38,7 @@ pub(super) fn group(
         None => None,
     };
     let mut listed = Vec::new();
-    let pattern = match &mut table.pattern {
+    let mut pattern = match &mut table.pattern {
         PatternTable::Flows(flows) => {
             let planned = flows::flows(flows, keys, steps, scene, report);
             if keys.controller.is_none() {
@@ -107,6 +107,12 @@ pub(super) fn group(
     let mut config = transport(&mut keys.transport, base, name, steps, scene, report);
     if let (Some(table), Some(config)) = (&mut keys.packets, &mut config) {
         packet_sizes::packets(table, config, &at("packets"), report);
+    }
+    if let (PatternTable::Poisson(poisson), Some(Pattern::Poisson(pattern)), Some(config)) =
+        (&table.pattern, &mut pattern, &config)
+        && poisson.load_counts == LoadCounts::Wire
+    {
+        load::on_the_wire(&mut pattern.arrivals, config);
     }
     if let Some((entry, parameters)) = &control {
         for (name, value) in parameters.iter() {

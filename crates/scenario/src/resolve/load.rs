@@ -2,7 +2,8 @@
 //!
 //! Load is the mean utilisation that a group's flows offer to the links of a layer that they can use:
 //! with a flow crossing n links of the layer on average, and C the sum of the rates of all its links
-//! that some flow can cross, a rate of F bytes per second from all flows gives 8 F n / C.
+//! that some flow can cross, a rate of F bytes per second from all flows gives 8 F n / C. F is payload, or with
+//! `load_counts = "wire"` payload, headers and ACKs.
 
 use super::reach::Pairs;
 use super::{Report, Scene};
@@ -10,6 +11,7 @@ use crate::suggest;
 use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
 use pathweave_fabric::{Fabric, LinkId};
 use pathweave_traffic::patterns::Arrivals;
+use pathweave_transport::Config;
 use pathweave_units::Rate;
 use std::collections::{BTreeMap, HashSet};
 
@@ -94,6 +96,13 @@ pub(super) fn load(
         load,
         capacity: Rate::from_bps(capacity as u64),
     })
+}
+
+/// The same load, if it counts what data packets and ACKs of these settings take on the wire: less payload fills the layer.
+pub(super) fn on_the_wire(arrivals: &mut Arrivals, config: &Config) {
+    if let Arrivals::Load { capacity, .. } = arrivals {
+        *capacity = Rate::from_bps((capacity.as_bps() as f64 / config.wire_per_payload()) as u64);
+    }
 }
 
 /// How often flows cross a layer, and which of its links they can use.

@@ -2,7 +2,7 @@
 
 use super::reach::Pairs;
 use super::{Report, Scene, collective, load, recordings};
-use crate::schema::PatternTable;
+use crate::schema::{LoadCounts, PatternTable};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_traffic::patterns::{
     Arrivals, Bursts, Incast, ManyToMany, ManyToOne, Permutation, Poisson, Random,
@@ -117,6 +117,12 @@ pub(super) fn pattern(
                 report.wrong_key(
                     &[steps, &["layer"]].concat(),
                     "layer says what load is a share of; give load, or remove layer",
+                );
+            }
+            if t.load_counts == LoadCounts::Wire && t.load.is_none() {
+                report.wrong_key(
+                    &[steps, &["load_counts"]].concat(),
+                    "load_counts says what load counts; give load, or remove load_counts",
                 );
             }
             if t.load.is_some() && matches!(size, Some(Size::Unlimited)) {

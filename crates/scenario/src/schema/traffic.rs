@@ -160,6 +160,9 @@ pub(crate) struct PoissonTable {
     /// The layer that `load` is a share of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layer: Option<String>,
+    /// What `load` counts.
+    #[serde(default, skip_serializing_if = "LoadCounts::is_payload")]
+    pub load_counts: LoadCounts,
     /// The hosts that send. Default all.
     #[serde(default = "all")]
     pub sources: HostsText,
@@ -172,6 +175,23 @@ pub(crate) struct PoissonTable {
     /// Number of flows. Default: without end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
+}
+
+/// What a load counts.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum LoadCounts {
+    /// The sizes of the flows.
+    #[default]
+    Payload,
+    /// What full data packets and their ACKs take on the wire.
+    Wire,
+}
+
+impl LoadCounts {
+    fn is_payload(&self) -> bool {
+        *self == LoadCounts::Payload
+    }
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
