@@ -20,6 +20,9 @@ pub struct Scale {
 /// Packets of 1500 B that a host could send in a run.
 const PACKETS: (f64, f64) = (20.0, 10_000.0);
 
+/// The lowest rate of a link, as a part of the scale's.
+const SLOWEST: f64 = 0.1;
+
 impl Scale {
     pub fn new(draw: &mut Draw) -> Scale {
         let length = draw.log(1e-3, 20.0);
@@ -37,11 +40,16 @@ impl Scale {
         self.rate * self.length / 8.0
     }
 
+    /// Seconds that 20 packets of 9000 B take at the lowest rate.
+    pub fn longest_wait(&self) -> f64 {
+        20.0 * 72_000.0 / (SLOWEST * self.rate)
+    }
+
     pub fn rate(&self, draw: &mut Draw) -> Value {
         let factor = if draw.chance(0.4) {
             1.0
         } else {
-            draw.log(0.1, 3.0)
+            draw.log(SLOWEST, 3.0)
         };
         draw.rate(self.rate * factor)
     }

@@ -69,7 +69,8 @@ pub fn transport(draw: &mut Draw, scale: &Scale, schema: &Value, base: Base<'_>)
                 let minimum = scale.length * draw.log(1e-3, 1.0);
                 let initial = scale.length * draw.log(1e-3, 1.0);
                 // Where the longest timeout is below the RTT, nothing but copies is sent, for ever.
-                let least = if scale.ends { 100.0 * scale.delay } else { 0.0 };
+                let rtt = 100.0 * scale.delay + scale.longest_wait();
+                let least = if scale.ends { rtt } else { 0.0 };
                 let maximum = (minimum.max(initial) * draw.log(1.01, 100.0)).max(least);
                 table.set("minimum_rto", draw.time(minimum));
                 table.set("initial_rto", draw.time(initial));
