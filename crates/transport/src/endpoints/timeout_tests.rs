@@ -234,7 +234,7 @@ fn renos_way_out_of_a_false_fast_recovery_does_not_end_the_backoff() {
             ..Config::textbook()
         },
     );
-    flow.lose_if(|number| number < 4 || number >= 8);
+    flow.lose_if(|number| !(4..8).contains(&number));
     flow.arrive();
     flow.lose();
     flow.time_out();
