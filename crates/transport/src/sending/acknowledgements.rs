@@ -302,8 +302,8 @@ fn take_ack<const LINUX: bool, Take: FnOnce(&mut Sender, Measured, &Config) -> P
         sender.remember_for_undo(&connection.paths[number.0 as usize]);
         connection.lose(number, Loss::FastRetransmit, flight, now);
     }
-    let packets = if connection.count_acks && connection.counts_acks_on(number) {
-        progress.packets.min(1)
+    let packets = if connection.count_acks {
+        connection.packets_to_count(number, progress.packets)
     } else {
         progress.packets
     };

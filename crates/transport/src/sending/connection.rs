@@ -324,10 +324,16 @@ impl Connection {
         }
     }
 
-    /// Whether a subflow's window grows per acknowledgement now.
+    /// Packets that an acknowledgement of this many counts for where windows may grow per acknowledgement.
     #[cold]
-    pub fn counts_acks_on(&self, number: SubflowId) -> bool {
-        self.config.count == GrowthCount::Acks || !self.paths[number.0 as usize].in_slow_start()
+    #[inline(never)]
+    pub fn packets_to_count(&self, number: SubflowId, packets: u32) -> u32 {
+        let path = &self.paths[number.0 as usize];
+        if self.config.count == GrowthCount::AcksInAvoidance && path.in_slow_start() {
+            packets
+        } else {
+            packets.min(1)
+        }
     }
 
     /// Whether its timeouts are those of a connection that has measured the RTT although no handshake was simulated.
