@@ -123,7 +123,7 @@ pub fn group(draw: &mut Draw, scene: &Scene<'_>, name: &str) -> (Value, Option<u
         group.set("size", size(draw, scene.scale, ends));
     }
     let mut own = transport_of(draw, scene);
-    if let Some(packets) = packets(draw, &own) {
+    if let Some(packets) = packets(draw, &own, scene.scale) {
         group.set("packets", packets);
     }
     if !own.table.is_empty() {
@@ -168,9 +168,11 @@ fn transport_of(draw: &mut Draw, scene: &Scene<'_>) -> Transport {
 }
 
 /// Sizes of data packets that a transport can have.
-fn packets(draw: &mut Draw, transport: &Transport) -> Option<Value> {
+fn packets(draw: &mut Draw, transport: &Transport, scale: &Scale) -> Option<Value> {
     let overhead = transport.data_packet - transport.maximum_segment;
-    let (least, most) = (overhead + 1, transport.data_packet);
+    let most = transport.data_packet;
+    // As for the largest segments: a run that only ends with its last byte has to get there.
+    let least = (overhead + if scale.ends { 200 } else { 1 }).min(most);
     if !draw.chance(0.15) {
         return None;
     }
