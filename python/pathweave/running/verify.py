@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pathweave.core import core
 from pathweave.errors import InputError
 from pathweave.results import layout
-from pathweave.results.jsonfile import read_json
+from pathweave.results.replay import variant_of
 from pathweave.results.stored import read_table
 from pathweave.results.write import frame
 
@@ -64,10 +62,11 @@ def verify(
                     yield Verdict(name, (found,) if found else (), note, repeated=False)
                     continue
                 try:
-                    run = _again(stored, cores.threads_of(len(active) + len(waiting) + 1))
+                    variant = variant_of(stored)
                 except InputError as error:
                     yield Verdict(name, (f"its manifest cannot be run: {error}",))
                     continue
+                run = variant.prepare(stored.seed, cores.threads_of(len(active) + len(waiting) + 1))
                 run.start()
                 active.append((name, stored, run))
             for entry in list(active):
@@ -91,24 +90,6 @@ def damaged_optimum(stored: StoredRun) -> str | None:
         return None
     what = f"{path} or its tables are damaged, or of another run"
     return f"{what}; `pathweave run --optimum` solves it again"
-
-
-def _again(stored: StoredRun, threads: int) -> Any:
-    _core = core()
-    try:
-        resolved = json.dumps(stored.manifest["resolved"])
-        scenario = _core.from_resolved(resolved, _folder_of_scenario(stored))
-    except _core.ScenarioError as error:
-        raise InputError(str(error).splitlines()[0]) from error
-    return scenario.variants[0].prepare(stored.seed, threads)
-
-
-def _folder_of_scenario(stored: StoredRun) -> Path:
-    """Where the scenario was when it was run: files with controllers are looked for there."""
-    try:
-        return Path(read_json(stored.folder.parent / layout.SCENARIO)["path"]).parent
-    except (OSError, InputError, KeyError, TypeError, ValueError):
-        return Path()
 
 
 def _verdict(name: str, stored: StoredRun, run: Any, version: str) -> Verdict:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pathweave.results import layout
 from pathweave.results.jsonfile import read_json, write_json
 from pathweave.results.read import read_optimum
+from pathweave.results.replay import life_ends
 from pathweave.results.stored import read_table
 from pathweave.results.write import frame, write_table
 from pathweave.solving.alone import LIMIT as ON_ITS_OWN
@@ -82,7 +83,7 @@ def _solve(task: Task, objective: Objective, allocator: Allocator, limit: int) -
         if name in manifest["tables"]
     }
     flows = tables["flows"].sort("id")
-    ends = _ends(flows, tables["subflows"], manifest["counters"]["ended_s"])
+    ends = life_ends(flows, tables["subflows"], manifest["counters"]["ended_s"])
     variant, seed = task.identity.variant, task.identity.seed
     solved, intervals, asked = variant.along(
         seed,
@@ -160,12 +161,3 @@ def _without_share(optimum: pl.DataFrame) -> list[str]:
         " moments; they count in the total"
     )
     return [text]
-
-
-def _ends(flows: pl.DataFrame, subflows: pl.DataFrame, ended_s: float) -> list[float]:
-    """When each flow's life ended (s): at once for one that never began."""
-    began = set(subflows["flow"].to_list())
-    return [
-        max(start, end if end is not None else ended_s) if number in began else start
-        for number, start, end in flows.select("id", "start_s", "end_s").iter_rows()
-    ]
