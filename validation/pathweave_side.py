@@ -22,7 +22,8 @@ import polars as pl
 
 import pathweave
 from pathweave.errors import PathweaveError
-from pathweave.results.convergence import seconds, whole_intervals
+from pathweave.results.arrivals import whole_intervals
+from pathweave.results.units import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,7 +26,8 @@ import polars as pl
 
 import pathweave
 from pathweave.errors import PathweaveError
-from pathweave.results.convergence import seconds, whole_intervals
+from pathweave.results.arrivals import whole_intervals
+from pathweave.results.units import seconds
 
 HERE = Path(__file__).parent
 ROUND_S = 0.006

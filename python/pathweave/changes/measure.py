@@ -11,10 +11,10 @@ from pathweave.results.completion import (
     Completion,
     has_size,
 )
-from pathweave.results.convergence import seconds
 from pathweave.results.derived import table_of
 from pathweave.results.quantities import QUANTITIES
 from pathweave.results.schema import IN_WINDOW
+from pathweave.results.units import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

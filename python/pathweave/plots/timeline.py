@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from pathweave.plots.palette import EVENT_LIGHT, PHASE_LIGHT, WORDS_LIGHT
-from pathweave.results.convergence import seconds
-from pathweave.results.units import scale, time_unit
+from pathweave.results.units import scale, seconds, time_unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

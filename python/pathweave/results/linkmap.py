@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pathweave.results.convergence import seconds
+from pathweave.results.units import seconds
 
 if TYPE_CHECKING:
     from pathweave.results.read import StoredRun

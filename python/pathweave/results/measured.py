@@ -14,12 +14,11 @@ from pathweave.results.completion import (
     FEW_UNFINISHED,
     Completion,
 )
-from pathweave.results.convergence import seconds
 from pathweave.results.derived import table_of
 from pathweave.results.quantities import QUANTITIES, parse_statistic
 from pathweave.results.schema import IN_WINDOW, TABLES
 from pathweave.results.summary import counted
-from pathweave.results.units import scale
+from pathweave.results.units import scale, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from pathweave.errors import InputError
 
@@ -34,6 +35,21 @@ def scale(unit: str) -> float:
     except KeyError:
         known = ", ".join(name for name in SCALES if name)
         raise InputError(f'unknown unit "{unit}"; known are {known}') from None
+
+
+def amount(text: str) -> float:
+    """A number with a unit as the resolved scenario writes it, in base units: "1460 B"."""
+    found = re.fullmatch(r"([0-9.]+) ?([A-Za-z]+)", text)
+    if found is None:
+        raise ValueError(f"not a number with a unit: {text}")
+    return float(found[1]) * scale(found[2])
+
+
+def seconds(text: str) -> float:
+    """A time as the resolved scenario writes it: "600 us"."""
+    if not re.fullmatch(r"[0-9.]+ ?[a-z]+", text):
+        raise ValueError(f"not a time: {text}")
+    return amount(text)
 
 
 def rate_unit(value_bps: float) -> str:

@@ -13,8 +13,8 @@ import math
 from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any
 
-from pathweave.results.convergence import seconds
 from pathweave.results.linkmap import begins, map_interval
+from pathweave.results.units import seconds
 from pathweave.trace import perfetto
 
 if TYPE_CHECKING:

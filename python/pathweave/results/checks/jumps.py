@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pathweave.results.convergence import seconds
+from pathweave.results.units import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

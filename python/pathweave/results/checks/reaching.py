@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from pathweave.results.checks.series import with_flows
-from pathweave.results.convergence import seconds
+from pathweave.results.units import seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

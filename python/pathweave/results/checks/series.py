@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pathweave.results.units import seconds
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -46,16 +48,12 @@ def with_flows(run: StoredRun, rows: pl.DataFrame) -> pl.DataFrame:
 
 def window_begin_s(run: StoredRun) -> float:
     """When the measurement window begins (s)."""
-    from pathweave.results.convergence import seconds
-
     text = run.manifest["resolved"].get("measure", {}).get("from")
     return seconds(text) if isinstance(text, str) else 0.0
 
 
 def phases_s(run: StoredRun) -> dict[str, tuple[float, float]]:
     """When each phase begins and ends (s), by the name that it has now."""
-    from pathweave.results.convergence import seconds
-
     phases = run.manifest["resolved"].get("measure", {}).get("phases", {})
     return {
         run.phases.get(name, name): (seconds(begin), seconds(end))
