@@ -9,6 +9,7 @@ import pytest
 from conftest import run_here
 from pathweave.results.arrivals import arrivals
 from pathweave.results.basertt import largest_base_rtt_s
+from pathweave.results.checks.share import share_settling
 from pathweave.results.convergence import convergence
 from pathweave.results.read import StoredRun, find_runs
 
@@ -106,9 +107,11 @@ def test_bins_of_a_real_run(tmp_path: Path) -> None:
     assert only.bin_s == pytest.approx(120e-6)  # three intervals; two are less than 96.96 us
     assert only.packets == pytest.approx([1460 * 8 / 120e-6] * 2)
     assert 30e-3 / 120e-6 - len(only.times) < 2
-    shares = convergence(run)
+    shares, own = convergence(run), share_settling(run)
     assert shares is not None
-    assert 0 <= shares["time_to_fair_share_s"].item() < 10e-3
+    assert own is not None
+    both, second = shares["time_to_fair_share_s"].item(), own["settling_s"].item()
+    assert 0 <= second <= both < 10e-3
     late = only.rates[len(only.rates) // 2 :]
     for flow in (0, 1):
         mean = sum(row[flow] for row in late) / len(late)

@@ -11,7 +11,9 @@ import pytest
 from made_results import made_run
 from pathweave.results import arrivals as module
 from pathweave.results.arrivals import Arrival, arrivals, intervals_in_bin, whole_intervals
+from pathweave.results.checks.share import share_settling, time_to_own_share
 from pathweave.results.convergence import convergence, time_to_fair_share
+from pathweave.results.measured import Measured, Value
 from pathweave.results.units import amount, seconds
 
 HALF, UNFAIR = (5.0, 5.0), (7.0, 3.0)
@@ -66,6 +68,19 @@ def test_packets_of_different_sizes() -> None:
     assert time_to_fair_share(arrival(apart, (0.9, 1.0))) == pytest.approx(10.0)
 
 
+def test_a_flows_own_share_whatever_the_others_have() -> None:
+    # Three flows: the first two give way to each other for ten bins; the third has its share.
+    rates = [(7.0, 3.0, 5.0)] * 10 + [(5.0, 5.0, 5.0)] * 20
+    packets = (0.0, 0.0, 0.0)
+    assert time_to_fair_share(arrival(rates, packets, own=2)) == pytest.approx(10.0)
+    assert time_to_own_share(arrival(rates, packets, own=2)) == 0.0
+    assert time_to_own_share(arrival(rates, packets, own=1)) == pytest.approx(10.0)
+    assert time_to_own_share(arrival([], ())) is None
+    # Passing through the share is not staying near it.
+    rising = [(5.0, 0.5 * place) for place in range(30)]
+    assert time_to_own_share(arrival([*rising[:20], *[HALF] * 40])) == pytest.approx(20.0)
+
+
 RESOLVED: dict[str, Any] = {
     "record": {"rates": "100 ms"},
     "traffic": [{"name": "flows", "transport": {"maximum_segment": "10 B"}}],
@@ -116,6 +131,16 @@ def test_each_later_flow_has_a_row() -> None:
     assert table is not None
     assert table["name"].to_list() == ["Flow 2", "Flow 3"]
     assert table["time_to_fair_share_s"].to_list() == [pytest.approx(0.3), None]
+    own = share_settling(run)
+    assert own is not None
+    assert own["settling_s"].to_list() == [pytest.approx(0.3), None]
+
+
+def test_what_never_came_is_a_bound() -> None:
+    rates = [(n / 10, flow, 6000.0 * flow) for n in range(1, 21) for flow in (0, 1)]
+    run = run_of(rates, [0.0, 0.5])
+    for name in ("share-settling", "time_to_fair_share"):
+        assert Measured(name).of_run(run) == Value(0.5, at_least=True)  # the run ends after 1 s
 
 
 def test_flows_that_start_together_are_under_way_together() -> None:
@@ -219,6 +244,7 @@ def test_without_rates_or_base_rtt_there_is_no_table(monkeypatch: pytest.MonkeyP
     assert table.is_empty()  # no flow starts while another is under way
     set_base_rtt(monkeypatch, None)
     assert convergence(run) is None
+    assert share_settling(run) is None
     assert convergence(made_run(1, {"flows": run.read("flows")})) is None
 
 

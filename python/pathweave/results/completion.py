@@ -105,11 +105,12 @@ def convergence_completion(run: StoredRun, convergence: pl.DataFrame) -> Complet
 
     The next flow may start before that; then the share was not fair for at least so long.
     """
-    import polars as pl
+    return _since_start(run, convergence, "time_to_fair_share_s")
 
-    done = convergence["time_to_fair_share_s"].drop_nulls()
-    waiting = convergence.filter(pl.col("time_to_fair_share_s").is_null())["start_s"]
-    return Completion(tuple(done), tuple(max(0.0, run.ended_s - start) for start in waiting))
+
+def share_completion(run: StoredRun, settling: pl.DataFrame) -> Completion:
+    """Of these rows of the times that single flows take to their fair share."""
+    return _since_start(run, settling, "settling_s")
 
 
 COMPLETIONS = {
@@ -118,9 +119,10 @@ COMPLETIONS = {
     "collective_time": collective_completion,
     "iteration_time": iteration_completion,
     "time_to_fair_share": convergence_completion,
+    "share-settling": share_completion,
     "recovery": recovery_completion,
 }
-"""By quantity: times that flows, jobs or recoveries only have once they are done."""
+"""By quantity or check: times that flows, jobs or recoveries only have once they are done."""
 
 
 def has_finished() -> pl.Expr:
@@ -152,3 +154,12 @@ def _ages(run: StoredRun, rows: pl.DataFrame) -> tuple[float, ...]:
     import polars as pl
 
     return tuple(rows.select(age(pl.lit(run.ended_s))).to_series())
+
+
+def _since_start(run: StoredRun, rows: pl.DataFrame, column: str) -> Completion:
+    """Times since flows started; what never came is as old as the run's end."""
+    import polars as pl
+
+    done = rows[column].drop_nulls()
+    waiting = rows.filter(pl.col(column).is_null())["start_s"]
+    return Completion(tuple(done), tuple(max(0.0, run.ended_s - start) for start in waiting))

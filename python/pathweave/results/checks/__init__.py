@@ -17,6 +17,7 @@ from pathweave.results.checks.jumps import completion_jumps
 from pathweave.results.checks.reaching import rate_settling, start_settling, total_rate_settling
 from pathweave.results.checks.series import queue_samples, window_samples
 from pathweave.results.checks.settling import window_settling
+from pathweave.results.checks.share import share_settling
 from pathweave.results.quantities import Quantity
 
 if TYPE_CHECKING:
@@ -53,6 +54,9 @@ CHECKS = {
     "rate-settling": _check(rate_settling, "settling_s", "Time until the rate has settled"),
     "start-settling": _check(
         start_settling, "settling_s", "Time until a new flow's rate has settled"
+    ),
+    "share-settling": _check(
+        share_settling, "settling_s", "Time until a new flow has its fair share"
     ),
     "total-rate-settling": _check(
         total_rate_settling, "settling_s", "Time until the total rate has settled"

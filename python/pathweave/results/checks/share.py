@@ -1,0 +1,45 @@
+"""How long a flow that starts takes to its own fair share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pathweave.results.arrivals import arrivals
+from pathweave.results.convergence import near_fair_share, time_to_stay
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from pathweave.results.arrivals import Arrival
+    from pathweave.results.read import StoredRun
+
+
+def time_to_own_share(arrival: Arrival) -> float | None:
+    """Seconds from the flow's start until it stays near the fair share, whatever others have."""
+    near = [row[arrival.own] for row in near_fair_share(arrival.rates, arrival.packets)]
+    return time_to_stay(arrival.times, near, arrival.start_s, arrival.bin_s)
+
+
+def share_settling(run: StoredRun) -> pl.DataFrame | None:
+    """One row per flow that starts while others are under way.
+
+    Columns: flow, name, group, start_s, settling_s: as the time to fair share, but of that flow's
+    rate alone; null when it does not stay near its share. Source: the DECN paper, Figure 8(b).
+    """
+    import polars as pl
+
+    found = arrivals(run)
+    if found is None:
+        return None
+    rows = [
+        {
+            "flow": each.flow,
+            "name": each.name,
+            "group": each.group,
+            "start_s": each.start_s,
+            "settling_s": time_to_own_share(each),
+        }
+        for each in found
+    ]
+    schema = {"flow": pl.Int64, "name": pl.String, "group": pl.String}
+    return pl.DataFrame(rows, schema={**schema, "start_s": pl.Float64, "settling_s": pl.Float64})
