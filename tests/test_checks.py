@@ -428,6 +428,8 @@ def completions(count: int, unfinished: int) -> pl.DataFrame:
         ("over 2 s", 100, 0.0, True),  # they may still take longer
         ("max", 1, 1.0, True),
         ("count", 100, 900, False),
+        ("range", 0, 0.0, False),
+        ("range", 1, 0.0, True),  # what is unfinished takes longer
         ("std", 1, 0.0, False),
     ],
 )

@@ -199,5 +199,6 @@ def test_statistics_agree_with_polars(values: list[float], percent: int) -> None
     expected = series.quantile(percent / 100, "linear")
     assert parse_statistic(f"p{percent}").of(series) == pytest.approx(expected)
     assert parse_statistic("mean").of(series) == pytest.approx(series.mean())
+    assert parse_statistic("range").of(series) == max(values) - min(values)
     share = sum(value > 0.3 for value in values) / len(values)
     assert parse_statistic("over 300 ms").of(series) == pytest.approx(share)

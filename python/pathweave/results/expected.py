@@ -8,7 +8,8 @@ gives are entries of the row's list `number`:
 
     [[tab1.number]]
     quantity = "goodput"       # see `quantities.QUANTITIES`, or check = and a name in `CHECKS`
-    statistic = "mean"         # mean (default), median, p1 ... p99, min, max, std, sum, "over 3 ms"
+    statistic = "mean"         # mean (default), median, p1 ... p99, min, max, range, std, sum,
+                               # "over 3 ms"
     where = { group = "large" } # columns of the quantity's table, and their values
     unit = "Mbps"              # of the values below
     tolerance = 0.1            # relative

@@ -342,6 +342,9 @@ def _of_completion(found: Completion, text: str) -> Value | None:
         return Value(sum(time > statistic.at for time in started) / len(started), open_)
     if statistic.kind == "count":
         return Value(len(found.times))
+    if statistic.kind == "range":  # what is unfinished can only widen it
+        value = statistic.of(pl.Series(found.times, dtype=pl.Float64))
+        return None if value is None else Value(value, bool(found.ages))
     few = found.unfinished <= FEW_UNFINISHED
     # One that is still under way can be the longest, and the sum is over all.
     if not found.ages or (few and statistic.kind not in ("max", "sum")):

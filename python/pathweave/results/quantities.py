@@ -57,7 +57,7 @@ QUANTITIES = {
 
 _OVER = re.compile(r"over ([0-9.]+) ?([A-Za-z%]*)")
 _PERCENTILE = re.compile(r"p([0-9]{1,2}(?:\.[0-9]+)?)")
-_PLAIN = ("mean", "median", "min", "max", "std", "sum", "count")
+_PLAIN = ("mean", "median", "min", "max", "range", "std", "sum", "count")
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,9 @@ class Statistic:
                 result = values.quantile(self.at, interpolation="linear")
             case "over":
                 result = (values > self.at).mean()
+            case "range":
+                ordered = values.sort()
+                result = ordered[-1] - ordered[0]
             case _:
                 result = getattr(values, self.kind)()
         return float(result) if isinstance(result, int | float) else None
