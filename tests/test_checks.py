@@ -37,13 +37,14 @@ def series(column: str, values: Series, begin_s: float = 0.0, step_s: float = 1.
     return pl.DataFrame(rows, schema=["time_s", "flow", "subflow", column], orient="row")
 
 
-def flow_table(*starts_s: float) -> pl.DataFrame:
+def flow_table(*starts_s: float, ends_s: Sequence[float | None] = ()) -> pl.DataFrame:
     return pl.DataFrame(
         {
             "id": range(len(starts_s)),
             "name": [f"Flow {place}" for place in range(1, len(starts_s) + 1)],
             "group": ["g"] * len(starts_s),
             "start_s": [float(start) for start in starts_s],
+            "end_s": pl.Series(ends_s or [None] * len(starts_s), dtype=pl.Float64),
         }
     )
 
@@ -250,6 +251,31 @@ def test_windows_settle_after_each_flow_that_starts() -> None:
         ("Flow 2", 0, "Flow 3", 0.5),
     ]
     assert rows("window-settling", NOTHING, flows=flows) is None
+
+
+def test_windows_settle_before_a_flow_ends() -> None:
+    """What the window is when the newcomer has left is not where it stays under it."""
+    falls = [50, 40, 30, 20, *[10] * 6]
+    windows = series("window_packets", {(0, 0): [50] * 10 + falls + [80] * 10}, -0.5)
+    for ends, settled in (((None, 20), 4.5), ((None, None), 0.5)):
+        flows = flow_table(0, 10, ends_s=ends)
+        assert found("window-settling", NOTHING, windows=windows, flows=flows) == [settled]
+
+
+def test_a_flow_that_ends_when_another_starts_made_way() -> None:
+    """The last packets of a flow that is stopped arrive after the next one has begun."""
+    falls = [50, 40, 30, 20, *[10] * 16]
+    windows = series("window_packets", {(0, 0): [50] * 10 + falls}, -0.5)
+    for end, settled in ((10.001, [4.5]), (13.5, [4.5]), (13.6, [2.5]), (20, [4.5])):
+        flows = flow_table(0, 0, 10, ends_s=(None, end, None))
+        assert found("window-settling", NOTHING, windows=windows, flows=flows) == settled
+
+
+def test_windows_settle_after_flows_that_start_together() -> None:
+    windows = series("window_packets", {(n, 0): [9] * 20 for n in (0, 1, 2)}, -0.5)
+    table = rows("window-settling", NOTHING, windows=windows, flows=flow_table(0, 10, 10))
+    assert table is not None
+    assert table.select("name", "after").rows() == [("Flow 1", "Flow 2"), ("Flow 1", "Flow 3")]
 
 
 # Reaching a rate.
