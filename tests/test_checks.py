@@ -395,6 +395,19 @@ def test_window_samples_are_the_least_between_samples() -> None:
     assert rows("window-samples", NOTHING, flows=flow_table(0)) is None
 
 
+def test_rtt_samples_are_means_between_samples() -> None:
+    rtts = series("rtt_s", {(0, 0): [9, 9, 9, 9], (0, 1): [9, 9, 9, 9]}, step_s=5.0)
+    rtts = rtts.with_columns(rtt_mean_s=pl.Series([1.0, 3.0, None, 5.0, 2.0, 2.0, 2.0, 2.0]))
+    tables = {"rtts": rtts, "flows": flow_table(0)}
+    assert found("rtt-samples", NOTHING, **tables) == [1, 3, 5, 2, 2, 2, 2]
+    run = made_run(1, tables, resolved=PHASES)
+    first = {"name": "Flow 1", "subflow": 0}
+    assert Measured("rtt-samples", where=first, during="early").of_run(run) == Value(2)
+    assert Measured("rtt-samples", where=first, during="late").of_run(run) == Value(5)
+    assert Measured("rtt-samples", during="late").of_run(run) == Value(3)
+    assert rows("rtt-samples", NOTHING, flows=flow_table(0)) is None
+
+
 # Numbers of a run.
 
 

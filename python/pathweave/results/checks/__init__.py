@@ -15,7 +15,7 @@ from pathweave.results.checks.episodes import silent_episodes
 from pathweave.results.checks.fluctuation import rate_ranges
 from pathweave.results.checks.jumps import completion_jumps
 from pathweave.results.checks.reaching import rate_settling, start_settling, total_rate_settling
-from pathweave.results.checks.series import queue_samples, window_samples
+from pathweave.results.checks.series import queue_samples, rtt_samples, window_samples
 from pathweave.results.checks.settling import window_settling
 from pathweave.results.checks.share import share_settling
 from pathweave.results.quantities import Quantity
@@ -63,6 +63,7 @@ CHECKS = {
     ),
     "rate-range": _check(rate_ranges, "range_bps", "Range of the rate"),
     "queue-samples": _check(queue_samples, "packets", "Queue"),
+    "rtt-samples": _check(rtt_samples, "rtt_s", "Round-trip time"),
     "window-samples": _check(window_samples, "window_packets", "Window"),
 }
 """Names that `expected.toml` knows."""

@@ -1,4 +1,4 @@
-"""Samples of recorded queues and windows as rows to take statistics of."""
+"""Samples of recorded queues, windows and round-trip times as rows to take statistics of."""
 
 from __future__ import annotations
 
@@ -38,6 +38,21 @@ def window_samples(run: StoredRun) -> pl.DataFrame | None:
     rows = run.read("windows", ["time_s", "flow", "subflow", "window_min_packets"])
     rows = rows.rename({"window_min_packets": "window_packets"})
     return with_flows(run, rows.filter(pl.col("window_packets").is_not_null()))
+
+
+def rtt_samples(run: StoredRun) -> pl.DataFrame | None:
+    """One row per sample of a subflow's round-trip time, over the whole run.
+
+    Columns: time_s, flow, name, group, subflow, rtt_s, which is the mean of the RTTs measured since
+    the sample before. Intervals in which none was measured have no rows.
+    """
+    import polars as pl
+
+    if not {"rtts", "flows"} <= set(run.tables):
+        return None
+    rows = run.read("rtts", ["time_s", "flow", "subflow", "rtt_mean_s"])
+    rows = rows.rename({"rtt_mean_s": "rtt_s"})
+    return with_flows(run, rows.filter(pl.col("rtt_s").is_not_null()))
 
 
 def with_flows(run: StoredRun, rows: pl.DataFrame) -> pl.DataFrame:
