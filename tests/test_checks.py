@@ -16,6 +16,8 @@ from made_results import made_run
 from pathweave.results.checks import CHECKS
 from pathweave.results.checks.curvature import curvature, opposition
 from pathweave.results.checks.jumps import find_jumps
+from pathweave.results.checks.phase_curvature import second_differences
+from pathweave.results.checks.phases import chain, following
 from pathweave.results.checks.reaching import reaching_s, start_settling
 from pathweave.results.checks.settling import settling_s
 from pathweave.results.measured import Measured, Value
@@ -177,6 +179,85 @@ def test_curvature_needs_phases_and_rates() -> None:
     none = {"measure": {"phases": {}}}
     assert rows("sibling-curvature", none, rates=rates, flows=flow_table(0)) is None
     assert rows("sibling-curvature", PHASES, flows=flow_table(0)) is None
+
+
+# From phase to phase.
+
+STEPS = {f"{n}": [f"{5 * n} s", f"{5 * n + 5} s"] for n in range(5)}
+LATE = {"measure": {"phases": {**STEPS, "4": ["20.001 s", "25 s"], "all": ["0 s", "25 s"]}}}
+"""Five phases, the last of which spares a change, and one that nothing follows."""
+
+
+def goodput(values: Mapping[tuple[int, int], Sequence[float | None]]) -> pl.DataFrame:
+    """Of each subflow its goodput in the phases "0", "1", ... and 9 in "all"."""
+    rows = [
+        (phase, flow, subflow, value)
+        for (flow, subflow), several in values.items()
+        for phase, value in [*[(str(n), each) for n, each in enumerate(several)], ("all", 9.0)]
+    ]
+    schema = {"phase": pl.String, "flow": pl.Int64, "subflow": pl.Int64, "goodput_bps": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+@given(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.integers(0, 9))
+def test_second_differences_of_a_parabola(a: float, b: float, c: float, n: int) -> None:
+    bends = second_differences([a * k * k + b * k + c for k in range(n)])
+    assert bends == pytest.approx([2 * a] * max(0, n - 2), abs=1e-9)
+
+
+def test_phases_that_follow_one_another() -> None:
+    phases = {"c": (10.01, 15.0), "a": (0.0, 5.0), "long": (5.0, 15.0), "b": (5.0, 10.0)}
+    follows = following(phases)
+    assert follows == {"a": "b", "b": "c"}
+    assert list(chain("a", follows)) == ["a", "b", "c"]
+    assert list(chain("long", follows)) == ["long"]
+    assert following({"a": (0.0, 5.0), "b": (5.5, 10.5)}) == {}  # not upon it
+    assert following({}) == {}
+
+
+def test_goodput_of_siblings_bends_in_opposite_ways_over_phases() -> None:
+    """Those of Flow 1 always do, those of Flow 2 never; Flow 3 has one subflow."""
+    one, other = [0.0, 1.0, 9.0, 8.0, 1.0], [9.0, 8.0, 6.0, 7.0, 12.0]
+    values = {(0, 0): one, (0, 1): other, (1, 0): one, (1, 1): one, (2, 0): one}
+    flows, table = flow_table(0, 0, 0), goodput(values)
+    bends = rows("phase-curvature", LATE, phase_subflows=table, flows=flows)
+    assert bends is not None
+    assert bends.select("name", "phase").rows() == [
+        (name, phase) for name in ("Flow 1", "Flow 2") for phase in ("0", "1", "2")
+    ]
+    # Second differences from "0" on: 7, -9, -6 and -1, 3, 4.
+    assert bends["opposition"].to_list() == pytest.approx([1, 1, 1, -1, -1, -1])
+    bent = {(0, 0): one, (0, 1): [9.0, 8.0, 9.0, 10.0, 15.0]}  # 2, 0, 4
+    opposed = found("phase-curvature", LATE, phase_subflows=goodput(bent), flows=flows)
+    assert opposed == pytest.approx([(-14 + 24) / 38, 1, 1])
+    assert rows("phase-curvature", LATE, flows=flows) is None
+
+
+def test_a_subflow_without_a_part_in_a_phase_has_nothing_there() -> None:
+    """As 0, 5, 0 and 6, 0, 6; a flow with two phases alone has no curvature."""
+    flows = flow_table(0)
+    table = goodput({(0, 0): [None, 5.0, None], (0, 1): [6.0, 0.0, 6.0]})
+    opposed = found("phase-curvature", LATE, phase_subflows=table, flows=flows)
+    assert opposed[0] == pytest.approx(1)
+    short = {"measure": {"phases": {"0": ["0 s", "5 s"], "1": ["5 s", "10 s"]}}}
+    assert found("phase-curvature", short, phase_subflows=table, flows=flows) == []
+
+
+def test_trend_of_goodput_over_phases() -> None:
+    values = {(0, 0): [1.0, 2.0, 3.0, 4.0, 0.0], (0, 1): [5.0, 4.0, 4.5, 1.0, None]}
+    run = made_run(1, {"phase_subflows": goodput(values), "flows": flow_table(0)}, resolved=LATE)
+
+    def tau(subflow: int, phase: str, until: str) -> Value | None:
+        where = {"name": "Flow 1", "subflow": subflow, "phase": phase, "until": until}
+        return Measured("phase-trend", where=where).of_run(run)
+
+    assert tau(0, "0", "3") == Value(1)
+    assert tau(0, "3", "4") == Value(-1)
+    assert tau(1, "0", "2") == Value(-1 / 3)
+    assert tau(1, "2", "4") == Value(-1)  # nothing in the last one
+    assert tau(0, "3", "0") is None
+    assert tau(0, "0", "all") is None
+    assert rows("phase-trend", LATE, flows=flow_table(0)) is None
 
 
 # Silence of further subflows.

@@ -19,13 +19,13 @@ from pathweave.reproducing.verdict import (
     Outcome,
     Point,
     judge,
-    kendall_tau,
     number_outcome,
     overall,
 )
 from pathweave.results.expected import Expected
 from pathweave.results.expected import Point as Published
 from pathweave.results.measured import Measured
+from pathweave.statistics.kendall import kendall_tau
 
 SEEDS = 5
 GOODPUT = Measured("goodput", unit="Mbps")

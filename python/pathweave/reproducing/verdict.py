@@ -29,6 +29,7 @@ from pathweave.reproducing.paper import TOLERANCE, Number, Order, Shape
 from pathweave.reproducing.sample import Sample
 from pathweave.results.units import number
 from pathweave.statistics.holm import holm
+from pathweave.statistics.kendall import kendall_tau
 from pathweave.statistics.paired import paired_difference
 
 if TYPE_CHECKING:
@@ -388,13 +389,3 @@ def _trend(claim: Shape, found: Sequence[Sample]) -> Judged:
         points.append(Point(sample, Outcome.UNDECIDED if bounds else bounds_outcome(claim, sample)))
     outcome = overall([point.outcome for point in points], picture=False)
     return Judged(claim, outcome, tuple(points))
-
-
-def kendall_tau(values: Sequence[float]) -> float:
-    """How steadily a series rises: 1 where each value is above all before it, -1 where below.
-
-    Source: M. G. Kendall, "A new measure of rank correlation", Biometrika 30 (1938) 81-93, without
-    a correction for ties, which count as neither.
-    """
-    pairs = [(a, b) for place, a in enumerate(values) for b in values[place + 1 :]]
-    return sum((b > a) - (b < a) for a, b in pairs) / len(pairs)

@@ -177,7 +177,7 @@ class Measured:
         )
 
 
-_COLUMNS = {column for columns in TABLES.values() for column in columns} | {"after"}
+_COLUMNS = {column for columns in TABLES.values() for column in columns} | {"after", "until"}
 """Columns that rows can be chosen by: those of all tables, and of checks."""
 
 MEASURED_KEYS = {

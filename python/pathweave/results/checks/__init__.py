@@ -14,6 +14,8 @@ from pathweave.results.checks.curvature import sibling_curvature
 from pathweave.results.checks.episodes import silent_episodes
 from pathweave.results.checks.fluctuation import rate_ranges
 from pathweave.results.checks.jumps import completion_jumps
+from pathweave.results.checks.phase_curvature import phase_curvature
+from pathweave.results.checks.phase_trend import phase_trend
 from pathweave.results.checks.reaching import rate_settling, start_settling, total_rate_settling
 from pathweave.results.checks.series import queue_samples, rtt_samples, window_samples
 from pathweave.results.checks.settling import window_settling
@@ -46,6 +48,10 @@ CHECKS = {
     "sibling-curvature": _check(
         sibling_curvature, "opposition", "Opposite curvature of sibling rates"
     ),
+    "phase-curvature": _check(
+        phase_curvature, "opposition", "Opposite curvature of siblings' goodput over phases"
+    ),
+    "phase-trend": _check(phase_trend, "tau", "Trend of a subflow's goodput over phases"),
     "completion-jumps": _check(completion_jumps, "apart_rto", "Distance of two jumps in RTOmin"),
     "first-jump": _check(completion_jumps, "first_s", "Place of the first jump"),
     "second-jump": _check(completion_jumps, "sharpness", "Sharpness of the second jump"),
