@@ -14,6 +14,7 @@ from pathweave.results.checks.curvature import sibling_curvature
 from pathweave.results.checks.episodes import silent_episodes
 from pathweave.results.checks.fluctuation import rate_ranges
 from pathweave.results.checks.jumps import completion_jumps
+from pathweave.results.checks.max_min import max_min_shares, max_min_totals
 from pathweave.results.checks.phase_curvature import phase_curvature
 from pathweave.results.checks.phase_trend import phase_trend
 from pathweave.results.checks.reaching import rate_settling, start_settling, total_rate_settling
@@ -67,6 +68,8 @@ CHECKS = {
     "total-rate-settling": _check(
         total_rate_settling, "settling_s", "Time until the total rate has settled"
     ),
+    "max-min-share": _check(max_min_shares, "share", "Goodput over the max-min fair rate"),
+    "max-min-total": _check(max_min_totals, "share", "Traffic over that at max-min fair rates"),
     "rate-range": _check(rate_ranges, "range_bps", "Range of the rate"),
     "queue-samples": _check(queue_samples, "packets", "Queue"),
     "rtt-samples": _check(rtt_samples, "rtt_s", "Round-trip time"),
