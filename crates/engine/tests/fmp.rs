@@ -1,7 +1,7 @@
 //! Switches that route by feedback, in whole runs.
 
 use crate::plans::{self, counted, fixed, flags};
-use pathweave_engine::{Column, Output, Verdict};
+use pathweave_engine::{Column, Output, Progress, Verdict, run_with_departure_ports};
 use pathweave_fabric::routing::{FmpConfig, RoutingKind};
 use pathweave_fabric::topology::{Graph, GraphCable, GraphNode, LeafSpine};
 use pathweave_fabric::{Fabric, LinkId};
@@ -391,4 +391,103 @@ fn the_same_seed_gives_the_same_bits_and_paths_given_stay() {
         })
         .collect();
     assert_eq!(paths(&plans::run(&plan)), names);
+}
+
+/// Departure ports carry all feedback as packets.
+fn is_as_with_packets(plan: &Plan, what: &str) {
+    let slow = run_with_departure_ports(plan, &Progress::default()).expect("a run");
+    let fast = plans::run(plan);
+    assert_eq!(fast.hash, slow.hash, "{what}");
+    assert_eq!(fast.counters, slow.counters, "{what}");
+}
+
+/// Flows between all pods of a fat-tree, enough to fill some queues.
+fn busy(limit: u32, subflows: u32) -> Plan {
+    let mut groups = Vec::new();
+    for (number, pattern) in [plans::permutation(), plans::flows(&[(3, 12, Time::ZERO)])]
+        .into_iter()
+        .enumerate()
+    {
+        let mut group = plans::group("fcc", &[], pattern, fixed(400_000));
+        group.name = format!("group {number}");
+        group.subflows = subflows;
+        groups.push(group);
+    }
+    let queue = plans::queue(limit, Some(5));
+    let end = Some(Time::from_millis(40));
+    let mut plan = plans::plan(plans::fat_tree(4), queue, groups, end);
+    plan.routing = FMP;
+    plan
+}
+
+#[test]
+fn feedback_without_packets_gives_what_packets_give() {
+    for subflows in [1, 4] {
+        for limit in [8, 100] {
+            is_as_with_packets(&busy(limit, subflows), "queues are short and long");
+        }
+    }
+    // A message takes a third of the period, and arrives ten periods later.
+    let mut plan = busy(50, 2);
+    for link in &mut plan.fabric.links {
+        link.delay += Time::from_micros(35);
+    }
+    plan.routing = RoutingKind::Fmp(FmpConfig {
+        feedback_period: Time::from_micros(4),
+        silence_timeout: Time::from_micros(12),
+        idle_expiry: Time::from_micros(300),
+    });
+    is_as_with_packets(&plan, "short periods");
+    // So much is told that links cannot carry it.
+    let slow = Change::Rate(Rate::from_mbps(30));
+    for number in [0, 7, 40] {
+        let link = LinkId(number);
+        let at = Time::from_micros(700);
+        plan.events.push(LinkChange {
+            at,
+            link,
+            change: slow.clone(),
+        });
+    }
+    is_as_with_packets(&plan, "slow links");
+}
+
+#[test]
+fn a_change_finds_feedback_as_if_it_had_been_packets() {
+    for (number, at) in (0..).zip([1, 33, 100, 101, 777, 1234, 4321, 9876]) {
+        let changes = [
+            Change::Down,
+            Change::Loss(0.5),
+            Change::Loss(1.0),
+            Change::Rate(Rate::from_mbps(100)),
+        ];
+        for change in changes {
+            for link in [number, 40 + number, 95 - number] {
+                let mut plan = busy(30, 2);
+                plan.stop.at = Some(Time::from_millis(15));
+                let event = LinkChange {
+                    at: Time::from_micros(at),
+                    link: LinkId(link),
+                    change: change.clone(),
+                };
+                let what = format!("{event:?}");
+                plan.events.push(event);
+                is_as_with_packets(&plan, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn paths_given_and_sprays_meet_feedback_as_if_it_had_been_packets() {
+    let mut plan = plans::two_paths(fixed(500_000));
+    plan.routing = FMP;
+    is_as_with_packets(&plan, "paths given");
+    let mut plan = busy(20, 2);
+    let pattern = plans::flows(&[(1, 14, Time::ZERO), (6, 2, Time::from_micros(300))]);
+    let mut sprayed = plans::group("mmptcp", &[], pattern, fixed(300_000));
+    sprayed.name = "sprayed".to_owned();
+    sprayed.subflows = 2;
+    plan.groups.push(sprayed);
+    is_as_with_packets(&plan, "sprays");
 }

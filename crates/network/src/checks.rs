@@ -3,10 +3,10 @@
 //! A list beside each port says which packets are in it, in which order and since when. Whatever comes out
 //! must be the next of the list, and no earlier than its transmission allows.
 
-use crate::marking::{Verdict, Waiting};
+use crate::marking::Verdict;
 use crate::network::LinkSetup;
 use crate::packet::{Header, PacketId};
-use crate::queue::{Limit, Marking, MarkingRule, Threshold};
+use crate::queue::{Limit, Marking, MarkingRule, Threshold, Waiting};
 use pathweave_units::{Rate, Time};
 use std::collections::VecDeque;
 
@@ -55,6 +55,19 @@ impl LinkCheck {
             size,
             since: now,
         });
+    }
+
+    /// A packet that the port took without this check is in the list from now on: it stands before those that came later.
+    pub fn slip_in(&mut self, since: Time, packet: PacketId, size: u16) {
+        let place = self.held.partition_point(|held| held.since < since);
+        self.held.insert(
+            place,
+            Held {
+                packet,
+                size,
+                since,
+            },
+        );
     }
 
     /// The port hands a packet to the far end.

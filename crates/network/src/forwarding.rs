@@ -116,6 +116,20 @@ impl Routes {
         self.insert(RouteStart { first, path })
     }
 
+    /// The same for a route whose packets look up each step, even if it fits into a path.
+    pub fn add_to_table(
+        &mut self,
+        links: impl Iterator<Item = u32> + Clone,
+        places: &Places,
+    ) -> RouteId {
+        let mut further = links;
+        let link = further.next().expect("a route has a link");
+        let steps = further.map(|link| places.step(link));
+        let path = Path::in_table(self.table.lists_mut().add(steps));
+        let first = places.port_of(link);
+        self.insert(RouteStart { first, path })
+    }
+
     /// Adds a route that begins on this link and whose further links switches choose.
     pub fn add_undecided(&mut self, link: u32, places: &Places) -> RouteId {
         let first = places.port_of(link);

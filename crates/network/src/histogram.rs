@@ -169,6 +169,16 @@ impl ArrivalCounts {
         }
     }
 
+    /// So many packets arrive at a port and find none waiting, at one time and again and again after another.
+    pub fn add_idle(&mut self, port: PortId, (first, again): (Time, Time), count: u64) {
+        for number in 0..count {
+            let now = first + again * number;
+            if self.counts(now) {
+                self.add(port, 0, now);
+            }
+        }
+    }
+
     /// What arrivals have found at one port, those that are told.
     pub fn told(&mut self, port: PortId) -> QueueHistogram {
         self.told.of(port)

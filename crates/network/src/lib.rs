@@ -27,6 +27,7 @@ mod port;
 mod queue;
 mod shared_buffer;
 mod statistics;
+mod telling;
 mod turn;
 
 pub use agent::{

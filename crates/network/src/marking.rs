@@ -1,7 +1,7 @@
 //! The admission decision at a port: take, mark or drop.
 
 use crate::packet::Header;
-use crate::queue::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
+use crate::queue::{Limit, Marking, MarkingRule, QueueConfig, Threshold, Waiting};
 use pathweave_random::Stream;
 
 /// What a port does with an arriving packet.
@@ -12,13 +12,6 @@ pub(crate) enum Verdict {
     /// Taken, and lost on the way.
     Lose,
     Drop,
-}
-
-/// What is waiting at a port when a packet arrives.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Waiting {
-    pub packets: u32,
-    pub bytes: u32,
 }
 
 /// A queue's rules.
@@ -114,11 +107,12 @@ impl Admission {
 
     /// What waits, as a share of the limit; zero without a limit.
     pub fn occupancy(&self, waiting: Waiting) -> f64 {
-        match self.limit {
-            Limit::None => 0.0,
-            Limit::Packets(packets) => f64::from(waiting.packets) / f64::from(packets),
-            Limit::Bytes(bytes) => f64::from(waiting.bytes) / bytes.get() as f64,
-        }
+        self.limit.share(waiting)
+    }
+
+    /// What may wait.
+    pub fn limit(&self) -> Limit {
+        self.limit
     }
 
     /// With fewer packets than this waiting, a packet is taken unmarked, and nothing has to be decided: for packets

@@ -1,7 +1,7 @@
 //! All ports together: packets enter at a host, hop from link to link, and come out at a host.
 
-use crate::agent::{AgentSetup, PacketLabel};
-use crate::fmp::{Fmp, Message, Next};
+use crate::agent::AgentSetup;
+use crate::fmp::{Fmp, Next};
 use crate::forwarding::{RouteId, RouteStart, RouteTable, Routes};
 use crate::histogram::QueuesCounted;
 use crate::input_times::DueInputs;
@@ -12,7 +12,6 @@ use crate::places::{Places, PortId};
 use crate::port::{Delivered, LinkEvents, Ports};
 use crate::queue::QueueConfig;
 use crate::shared_buffer::SharedBufferConfig;
-use pathweave_control::Feedback;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
 use std::sync::Arc;
@@ -74,7 +73,7 @@ pub struct Network<S: PacketContent, P: Ports> {
     pub(crate) contents: Contents<S>,
     routes: Routes,
     /// Where switches choose routes while packets come.
-    fmp: Option<Box<Fmp>>,
+    pub(crate) fmp: Option<Box<Fmp>>,
     /// Of each port.
     #[cfg(feature = "checks")]
     pub(crate) checks: Vec<crate::checks::LinkCheck>,
@@ -117,12 +116,6 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
     /// Where the ports of the links are kept.
     pub fn places(&self) -> &Places {
         &self.places
-    }
-
-    /// From now on switches can choose routes while packets come: [`Network::add_fmp_route`]. Links are
-    /// numbered as in the fabric.
-    pub fn set_fmp(&mut self, fmp: Fmp) {
-        self.fmp = Some(Box::new(fmp));
     }
 
     /// Where packets of a route set out, and how they go on from now on.
@@ -248,6 +241,26 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         }
     }
 
+    /// A packet arrives whose next step stands in the table.
+    #[inline(never)]
+    fn follow_table<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        now: Time,
+        header: Header,
+        label: P::Label,
+        events: &mut E,
+    ) -> Arrival<P::Label> {
+        match self.routes.look_up(header.path) {
+            Some((step, rest)) => {
+                let next = PortId(self.places.far(port).0 + step);
+                let onto = (self.places.link_of(next), next);
+                self.forward_beside_feedback(onto, now, header.on(rest), label, events)
+            }
+            None => Arrival::AtHost(header, label),
+        }
+    }
+
     /// A packet arrives whose path does not say by itself where it goes: it is lost, or feedback, or has to be
     /// looked up, or a switch decides.
     #[cold]
@@ -261,22 +274,17 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         events: &mut E,
     ) -> Arrival<P::Label> {
         let link = self.places.link_of(port);
+        self.come_over(link, now, events);
         match header.path.special() {
-            Special::InTable(_) => match self.routes.look_up(header.path) {
-                Some((step, rest)) => {
-                    let next = PortId(self.places.far(port).0 + step);
-                    self.forward(next, now, header.on(rest), label, events)
-                }
-                None => Arrival::AtHost(header, label),
-            },
+            Special::InTable(_) => self.follow_table(port, now, header, label, events),
             Special::Undecided(route) => {
                 let fmp = self.fmp.as_mut().expect("switches that choose routes");
                 match fmp.next(link, route, now) {
                     Next::Host => Arrival::AtHost(header, label),
                     Next::None => Arrival::Dropped(header),
                     Next::Link(next) => {
-                        let next = self.places.port_of(next);
-                        self.forward(next, now, header, label, events)
+                        let onto = (next, self.places.port_of(next));
+                        self.forward_beside_feedback(onto, now, header, label, events)
                     }
                 }
             }
@@ -292,40 +300,11 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
                 Arrival::Consumed
             }
             Special::Feedback => {
-                let fmp = self
-                    .fmp
-                    .as_mut()
-                    .expect("only FMP's switches send feedback");
-                let mut cut_off = Vec::new();
-                let back = self.places.port_of(link ^ 1);
-                let queue = self.ports.occupancy(back, now);
-                fmp.on_message(link, now, queue, &mut cut_off);
-                self.send_notices(&cut_off, now, events);
+                self.hear_feedback(link, now, events);
                 self.contents.remove(header.id());
                 Arrival::Consumed
             }
         }
-    }
-
-    /// A feedback period of this switch of FMP is over: it looks who is silent, and tells its neighbours.
-    pub fn send_feedback<E: LinkEvents>(&mut self, switch: u32, now: Time, events: &mut E) {
-        let Some(mut fmp) = self.fmp.take() else {
-            return;
-        };
-        let mut cut_off = Vec::new();
-        let (ports, places) = (&self.ports, &self.places);
-        let sent = |link: u32| {
-            let port = places.port_of(link);
-            (ports.delivered(port), ports.rate(port))
-        };
-        fmp.find_silent(switch, now, sent, &mut cut_off);
-        fmp.notify(&cut_off, |fmp, link, message| {
-            self.tell(fmp, link, message, now, events);
-        });
-        fmp.tell_all(switch, |fmp, link, message| {
-            self.tell(fmp, link, message, now, events);
-        });
-        self.fmp = Some(fmp);
     }
 
     /// Hosts with several ports hear what switches elsewhere know, and leave ports that lead nowhere. It comes
@@ -336,38 +315,12 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         }
     }
 
-    fn send_notices<E: LinkEvents>(&mut self, rows: &[u32], now: Time, events: &mut E) {
-        if rows.is_empty() {
-            return;
-        }
-        if let Some(mut fmp) = self.fmp.take() {
-            fmp.notify(rows, |fmp, link, message| {
-                self.tell(fmp, link, message, now, events);
-            });
-            self.fmp = Some(fmp);
-        }
-    }
-
-    fn tell<E: LinkEvents>(
-        &mut self,
-        fmp: &mut Fmp,
-        link: u32,
-        message: Message,
-        now: Time,
-        events: &mut E,
-    ) {
-        let label = P::Label::new(Feedback::None, u32::MAX, true);
-        let id = self.contents.insert(S::default(), &S::Options::default());
-        let header = Header::feedback(message.size()).with_id(id);
-        if self.enqueue(self.places.port_of(link), now, header, label, events) {
-            fmp.on_sent(link, message);
-        } else {
-            self.contents.remove(id);
-        }
-    }
-
     /// Adds a route over these links, of which there is at least one, each from where the one before ends.
     pub fn add_route(&mut self, links: impl Iterator<Item = u32> + Clone) -> RouteId {
+        if self.fmp.is_some() {
+            // Ports have to be looked at before packets join them: [`Network::forward_beside_feedback`].
+            return self.routes.add_to_table(links, &self.places);
+        }
         self.routes.add(links, &self.places)
     }
 

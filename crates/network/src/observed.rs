@@ -60,16 +60,19 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
 
     /// A link's counters.
     pub fn statistics(&self, link: u32, now: Time) -> LinkStatistics {
-        self.ports.statistics(self.places.port_of(link), now)
+        let carried = self.ports.statistics(self.places.port_of(link), now);
+        self.with_implied_feedback(link, now, carried)
     }
 
     /// Bits that a link has sent, those of the packet in service up to now included, times picoseconds a second.
     pub fn sent(&self, link: u32, now: Time) -> u128 {
-        self.ports.sent(self.places.port_of(link), now)
+        let sent = self.ports.sent(self.places.port_of(link), now);
+        sent + self.sent_of_implied_feedback(link, now)
     }
 
     /// The queue lengths that packets arriving at a link's port found: all of them, or a sample.
     pub fn histogram(&mut self, link: u32) -> QueueHistogram {
+        self.count_observed(link);
         self.ports.histogram(self.places.port_of(link))
     }
 
@@ -78,6 +81,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
     /// # Panics
     /// Where only a sample is counted.
     pub fn complete_histogram(&mut self, link: u32) -> QueueHistogram {
+        self.count_observed(link);
         let all = self.ports.complete_histogram(self.places.port_of(link));
         all.expect("all arrivals are counted")
     }
@@ -85,6 +89,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
     /// The queue lengths at all ports are counted from zero on.
     pub fn clear_histograms(&mut self) {
         for port in 0..self.places.count() {
+            self.count_observed(self.places.link_of(PortId(port)));
             self.ports.clear_histogram(PortId(port));
         }
     }

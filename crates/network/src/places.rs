@@ -117,6 +117,7 @@ impl Places {
     }
 
     /// Number of ports.
+    #[inline]
     pub fn count(&self) -> u32 {
         self.own.len() as u32
     }
@@ -142,13 +143,15 @@ impl Places {
     /// The link of a port, or of an inlet.
     #[inline]
     pub fn link_of(&self, PortId(port): PortId) -> u32 {
-        match self.links().get(port as usize) {
-            Some(&link) => link,
-            None => self.inlets[(port - self.count()) as usize],
+        if port < self.count() {
+            self.all.links[(self.own.start + port) as usize]
+        } else {
+            self.inlets[(port - self.count()) as usize]
         }
     }
 
     /// The links by port.
+    #[inline]
     pub fn links(&self) -> &[u32] {
         &self.all.links[self.own.start as usize..self.own.end as usize]
     }

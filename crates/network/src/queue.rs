@@ -13,6 +13,24 @@ pub enum Limit {
     Bytes(Bytes),
 }
 
+/// What is waiting at a port when a packet arrives.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Waiting {
+    pub packets: u32,
+    pub bytes: u32,
+}
+
+impl Limit {
+    /// What waits, as a share of the limit; zero without a limit.
+    pub(crate) fn share(&self, waiting: Waiting) -> f64 {
+        match *self {
+            Limit::None => 0.0,
+            Limit::Packets(packets) => f64::from(waiting.packets) / f64::from(packets),
+            Limit::Bytes(bytes) => f64::from(waiting.bytes) / bytes.get() as f64,
+        }
+    }
+}
+
 /// A queue length to compare with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {

@@ -2,8 +2,8 @@
 
 use pathweave_network::{
     AgentStatistics, Arrival, Arrivals, Conservation, Delivered, DueInputs, FifoPorts, HandOver,
-    Header, Held, Inputs, LinkEvent, LinkEvents, LinkSetup, LinkStatistics, Network, Places, Plain,
-    PortId, Ports, Purged, QueueHistogram, QueuesCounted, SharedBuffer, TurnWindow,
+    Header, Held, Inputs, Limit, LinkEvent, LinkEvents, LinkSetup, LinkStatistics, Network, Places,
+    Plain, PortId, Ports, Purged, QueueHistogram, QueuesCounted, SharedBuffer, TurnWindow,
 };
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
@@ -150,6 +150,47 @@ impl<D: Defect> Ports for Defective<D> {
     }
     fn occupancy(&self, port: PortId, now: Time) -> f64 {
         self.ports.occupancy(port, now)
+    }
+    fn limit(&self, port: PortId) -> Limit {
+        self.ports.limit(port)
+    }
+    fn shares_memory(&self, port: PortId) -> bool {
+        self.ports.shares_memory(port)
+    }
+    fn transmission(&self, port: PortId, size: u16) -> Time {
+        self.ports.transmission(port, size)
+    }
+    fn count_passing(&mut self, port: PortId, times: (Time, Time), count: u64) {
+        self.ports.count_passing(port, times, count);
+    }
+    fn hold_passing<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        since: Time,
+        header: Header,
+        label: (),
+        events: &mut E,
+    ) {
+        self.ports.hold_passing(port, since, header, label, events);
+    }
+    fn take_back(&mut self, port: PortId) -> bool {
+        self.ports.take_back(port)
+    }
+    fn take_again<E: LinkEvents>(&mut self, port: PortId, was_last: bool, events: &mut E) {
+        self.ports.take_again(port, was_last, events);
+    }
+    fn slip_in<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        times: (Time, Time),
+        header: Header,
+        label: (),
+        events: &mut E,
+    ) {
+        self.ports.slip_in(port, times, header, label, events);
+    }
+    fn count_carried(&mut self, port: PortId, packets: u64, bytes: u64) {
+        self.ports.count_carried(port, packets, bytes);
     }
     fn delivered(&self, port: PortId) -> u64 {
         D::delivered(self.ports.delivered(port))

@@ -334,10 +334,29 @@ impl<P: Ports> Region<P> {
         self.outgoing.notices.clear();
     }
 
+    /// Wakes switches at these times to tell their neighbours.
+    pub fn wake_for_feedback(&mut self, times: impl Iterator<Item = (u32, Time)>) {
+        for (switch, at) in times {
+            self.scheduler.wake(Alarm::Feedback(switch), at);
+            self.feedback_scheduled += 1;
+        }
+    }
+
+    /// Feedback travels as packets from now on: every switch is woken once a period.
+    pub fn carry_feedback(&mut self, now: Time) {
+        if let Some(next) = self.network.carry_feedback(now, &mut self.scheduler) {
+            // The first one is woken anyway.
+            self.wake_for_feedback((0..).zip(next).skip(1));
+        }
+    }
+
     /// A switch tells its neighbours, and will do so again if anything else is still to happen as far as the run
     /// has found.
     fn send_feedback(&mut self, switch: u32, now: Time) {
         self.feedback_scheduled -= 1;
+        if self.network.is_crowded_with_feedback() {
+            self.carry_feedback(now);
+        }
         self.network.send_feedback(switch, now, &mut self.scheduler);
         let Some(fmp) = self.network.fmp() else {
             return;

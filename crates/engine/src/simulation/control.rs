@@ -9,6 +9,7 @@ use pathweave_units::{Rate, Time};
 
 impl<P: Ports> Simulation<'_, P> {
     pub(super) fn control(&mut self, now: Time) {
+        self.come_to(now);
         self.close_windows(now, false);
         self.agenda.pass_boundaries(now);
         let flows = Recorded::new(&self.workload, &self.flows);
@@ -24,7 +25,7 @@ impl<P: Ports> Simulation<'_, P> {
             self.reroute(now);
         }
         if self.agenda.beats.feedback.is_due(now) {
-            self.end_feedback_period();
+            self.end_feedback_period(now);
         }
         let (flows, regions) = (
             Recorded::new(&self.workload, &self.flows),
@@ -77,6 +78,7 @@ impl<P: Ports> Simulation<'_, P> {
 
     fn change_link(&mut self, link: LinkId, change: &Change, now: Time) {
         let LinkId(number) = link;
+        self.carry_feedback(now);
         let is_of_host = self.is_of_host(link);
         match change {
             Change::Rate(rate) => {

@@ -4,7 +4,6 @@
 //! switches know, flows that are over leave the routing tables, and the run finds that nothing else is to happen.
 
 use super::Simulation;
-use crate::alarm::Alarm;
 use crate::beat::Beat;
 use pathweave_network::Ports;
 use pathweave_random::Stream;
@@ -17,19 +16,38 @@ impl<P: Ports> Simulation<'_, P> {
         let Some(fmp) = region.network.fmp() else {
             return;
         };
-        for switch in 0..fmp.switches() {
+        let period = fmp.period();
+        let first = (0..fmp.switches()).map(|switch| {
             let mut stream = Stream::new(self.plan.seed, "feedback", u64::from(switch));
-            let at = stream.between(0, fmp.period().as_picos() - 1);
-            region
-                .scheduler
-                .wake(Alarm::Feedback(switch), Time::from_picos(at));
-            region.feedback_scheduled += 1;
-        }
-        self.agenda.beats.feedback = Beat::every(Some(fmp.period()));
+            Time::from_picos(stream.between(0, period.as_picos() - 1))
+        });
+        let first: Vec<Time> = first.collect();
+        // Where feedback needs no packets, the first switch alone keeps the run going.
+        let all = region.network.begin_feedback(&first);
+        let woken = if all { first.len() } else { 1 };
+        region.wake_for_feedback((0..).zip(first).take(woken));
+        self.agenda.beats.feedback = Beat::every(Some(period));
+    }
+
+    /// Everything before this time has happened, and results are about to be read or links to be changed.
+    pub(super) fn come_to(&mut self, now: Time) {
+        let region = self.regions.first_mut();
+        region.network.come_to(now, &mut region.scheduler);
+    }
+
+    /// Feedback travels as packets from now on, because a link changes.
+    pub(super) fn carry_feedback(&mut self, now: Time) {
+        self.regions.first_mut().carry_feedback(now);
+    }
+
+    /// The run is over: counters include all feedback.
+    pub(super) fn end_feedback(&mut self, now: Time) {
+        let region = self.regions.first_mut();
+        region.network.end_feedback(now, &mut region.scheduler);
     }
 
     /// A feedback period of the run is over.
-    pub(super) fn end_feedback_period(&mut self) {
+    pub(super) fn end_feedback_period(&mut self, now: Time) {
         self.regions.first_mut().network.change_host_ports();
         self.release_the_gone(usize::MAX);
         let region = self.regions.first();
@@ -41,6 +59,8 @@ impl<P: Ports> Simulation<'_, P> {
             && region.network.in_network() == fmp.in_network();
         self.regions.first_mut().feedback_over = is_over;
         if is_over {
+            // The run is over when the last feedback has arrived.
+            self.carry_feedback(now);
             self.agenda.beats.feedback = Beat::every(None);
         }
     }

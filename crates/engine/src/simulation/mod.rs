@@ -148,6 +148,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
     /// The run is over: windows close, flows that are left give their counters, and all is checked.
     fn conclude(&mut self) -> Result<(), RunError> {
         let now = self.regions.now();
+        self.end_feedback(now);
         self.workload.hear_rest(now);
         self.close_windows(now, true);
         self.sample_last(now);

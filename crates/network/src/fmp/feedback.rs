@@ -2,7 +2,7 @@
 
 use super::prices::Price;
 use super::{Fmp, NONE, reverse};
-use pathweave_units::{Rate, Time};
+use pathweave_units::{Bytes, Rate, Time};
 
 /// Bytes of a feedback packet, apart from its lines.
 const HEADER: u16 = 16;
@@ -12,7 +12,7 @@ const LINE: u16 = 8;
 const MOST_LINES: usize = ((1500 - HEADER) / LINE) as usize;
 
 /// Messages in the queue of a link beyond which no more are sent: the link carries less than what is told.
-const MOST_IN_QUEUE: f64 = 100.0;
+pub(super) const MOST_IN_QUEUE: f64 = 100.0;
 
 /// The lines of a feedback packet: prices, each for a place among the announcements of its link.
 #[derive(Clone, Debug)]
@@ -31,10 +31,20 @@ enum Places {
 }
 
 impl Message {
+    /// About the first announcements of a link, as many as there are prices.
+    pub(super) fn from_first(prices: Vec<Price>) -> Message {
+        let places = Places::From(0);
+        Message { places, prices }
+    }
+
     /// Bytes on the wire.
     pub fn size(&self) -> u16 {
-        HEADER + LINE * self.prices.len() as u16
+        size_of_lines(self.prices.len())
     }
+}
+
+fn size_of_lines(lines: usize) -> u16 {
+    HEADER + LINE * lines as u16
 }
 
 impl Fmp {
@@ -44,6 +54,37 @@ impl Fmp {
         ports.filter(|&port| self.up[port as usize]).collect()
     }
 
+    /// Whether a link carries less than is told over it, as so many messages are under way.
+    pub(super) fn has_too_many(&self, link: u32, under_way: usize) -> bool {
+        let on_its_way = self.delay[link as usize] / self.config.feedback_period.as_secs_f64();
+        under_way as f64 > on_its_way + MOST_IN_QUEUE
+    }
+
+    /// Bytes of what a switch tells over a link in every period; zero for nothing.
+    pub(super) fn size_of_telling(&self, link: u32) -> u16 {
+        match self.prices.announcements(link).len() {
+            0 => 0,
+            lines => size_of_lines(lines),
+        }
+    }
+
+    /// Whether whatever a switch tells over a link fits into one packet, and all neighbours of switches notice each
+    /// other while nothing fails. `time` gives how long a link takes for so many bytes.
+    pub(crate) fn is_regular(&self, time: impl Fn(u32, Bytes) -> Time) -> bool {
+        let period = self.config.feedback_period;
+        (0..self.switch_at.len() as u32).all(|link| {
+            let lines = self.prices.announcements(link).len();
+            // Something comes within a period and what a packet takes that is on the way.
+            let packet = Bytes::new(u64::from(size_of_lines(MOST_LINES))).max(self.longest_packet);
+            let message = Bytes::new(u64::from(self.size_of_telling(link)));
+            lines == 0
+                || lines <= MOST_LINES
+                    && time(link, message) + Time::from_picos(1) < period
+                    && period + time(link, packet)
+                        <= self.config.silence_timeout + time(link, self.longest_packet)
+        })
+    }
+
     /// Calls `send` with each link and message by which a switch tells its neighbours in every period. A
     /// neighbour of which it hears nothing is told that nothing can be reached: a link that fails in one
     /// direction is noticed at its end only, and the switch that sends into it has to hear of that.
@@ -51,8 +92,7 @@ impl Fmp {
         let mut best = std::mem::take(&mut self.best);
         self.prices.best_of(switch, &mut best);
         for link in self.ports(switch) {
-            let on_its_way = self.delay[link as usize] / self.config.feedback_period.as_secs_f64();
-            if self.under_way[link as usize].len() as f64 > on_its_way + MOST_IN_QUEUE {
+            if self.has_too_many(link, self.under_way[link as usize].len()) {
                 continue;
             }
             let lines = self.prices.announcements(link).len();

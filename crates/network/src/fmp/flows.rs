@@ -233,8 +233,24 @@ impl Fmp {
     }
 
     /// Where a packet goes from the end of a link.
+    #[inline]
     pub(crate) fn next(&mut self, link: u32, position: u32, now: Time) -> Next {
+        // While nothing fails all ports lead on.
         let switch = self.switch_at(link);
+        if self.implied.is_some()
+            && let Some(&flow) = self.flow_at.get(position as usize)
+            && let Some(flow) = self.flows.get_mut(flow as usize)
+            && let Some(hop) = flow.hops.iter_mut().find(|hop| hop.switch == switch)
+            && now <= hop.last + self.config.idle_expiry
+        {
+            hop.last = now;
+            return Next::Link(hop.link);
+        }
+        self.next_at(switch, position, now)
+    }
+
+    /// The same from a switch.
+    fn next_at(&mut self, switch: u32, position: u32, now: Time) -> Next {
         let Some(flow) = self.flow(position).filter(|_| switch != NONE) else {
             return Next::Host;
         };
@@ -365,6 +381,7 @@ impl Fmp {
                 return order;
             }
         }
+        self.recall(row, now);
         let by_connection = |link: u32| hash(&[self.seed, token, u64::from(link)]);
         let entries = prices::order(self.prices.entries(row), by_connection);
         let orders = &mut self.connections.get(connection).orders;

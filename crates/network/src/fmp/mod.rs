@@ -29,14 +29,19 @@
 //!   known at the end of a feedback period of the run, everywhere at once.
 //! - Packets that MMPTCP scatters go over all paths of the intact fabric.
 
+mod beat;
 mod feedback;
 mod flows;
+mod implied;
 mod prices;
+mod recall;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 pub(crate) use feedback::Message;
 pub(crate) use flows::Next;
+pub(crate) use implied::{Implied, LinkToImply};
 
 use flows::{Connections, Flow};
 use pathweave_fabric::routing::{FmpConfig, ShortestPaths};
@@ -99,12 +104,10 @@ pub struct Fmp {
     config: FmpConfig,
     seed: u64,
     paths: ShortestPaths,
-    /// The node at the end of each link.
-    end: Vec<u32>,
     /// The delay of each link, in seconds.
     delay: Vec<f64>,
-    /// The number among the switches of each node, or [`NONE`].
-    switch_of: Vec<u32>,
+    /// By link: the number among the switches of the node at its end, or [`NONE`].
+    switch_at: Vec<u32>,
     switches: Vec<Switch>,
     up: Vec<bool>,
     prices: Prices,
@@ -113,6 +116,8 @@ pub struct Fmp {
     /// By link: the feedback on it and in its queue, oldest first.
     under_way: Vec<VecDeque<Message>>,
     in_network: usize,
+    /// While feedback needs no packets.
+    pub(crate) implied: Option<Box<Implied>>,
     longest_packet: Bytes,
     flows: Vec<Flow>,
     unused_flows: Vec<u32>,
@@ -180,15 +185,19 @@ impl Fmp {
             config,
             seed,
             paths,
-            end,
             delay,
-            switch_of,
+            switch_at: fabric
+                .links
+                .iter()
+                .map(|link| switch_of[link.to.0 as usize])
+                .collect(),
             switches,
             up: vec![true; links],
             prices,
             hearing: hearing.collect(),
             under_way: vec![VecDeque::new(); links],
             in_network: 0,
+            implied: None,
             longest_packet,
             flows: Vec::new(),
             unused_flows: Vec::new(),
@@ -233,8 +242,9 @@ impl Fmp {
     }
 
     /// The switch at the far end of a link; [`NONE`] for a host.
+    #[inline]
     fn switch_at(&self, link: u32) -> u32 {
-        self.switch_of[self.end[link as usize] as usize]
+        self.switch_at[link as usize]
     }
 }
 

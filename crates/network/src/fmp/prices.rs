@@ -3,6 +3,7 @@
 use super::{Switch, reverse};
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::ShortestPaths;
+use std::ops::Range;
 
 /// Congestion degree and delay of the best path behind a port.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -157,6 +158,43 @@ impl Prices {
         self.entries[entry as usize].price = price;
     }
 
+    /// Number of rows.
+    pub fn rows(&self) -> u32 {
+        self.is_here.len() as u32
+    }
+
+    pub fn destination_of_row(&self, row: u32) -> u32 {
+        row / self.switches
+    }
+
+    /// The numbers of a row's entries.
+    pub fn entry_numbers(&self, row: u32) -> Range<u32> {
+        self.offsets[row as usize]..self.offsets[row as usize + 1]
+    }
+
+    /// The most switches, the destination's included, on a way that entries lead over. `to` gives the switch at the end
+    /// of a link.
+    pub fn depth(&self, to: impl Fn(u32) -> u32) -> u32 {
+        // Of each row, counted from one; zero where it is not known.
+        let mut depths = vec![0; self.is_here.len()];
+        let rows = 0..self.rows();
+        rows.map(|row| self.depth_of(row, &to, &mut depths))
+            .max()
+            .unwrap_or(0)
+    }
+
+    fn depth_of(&self, row: u32, to: &impl Fn(u32) -> u32, depths: &mut [u32]) -> u32 {
+        if depths[row as usize] == 0 {
+            let destination = self.destination_of_row(row);
+            let next = self.entries(row).map(|(_, entry)| {
+                let next = self.row(destination, to(entry.link));
+                self.depth_of(next, to, depths)
+            });
+            depths[row as usize] = 1 + next.max().unwrap_or(0);
+        }
+        depths[row as usize]
+    }
+
     /// The entries of a row, with their numbers.
     pub fn entries(&self, row: u32) -> impl Iterator<Item = (u32, &Entry)> {
         let (from, to) = (self.offsets[row as usize], self.offsets[row as usize + 1]);
@@ -175,13 +213,7 @@ impl Prices {
         if self.is_here(row) {
             return Price::HERE;
         }
-        let mut best = Price::UNREACHABLE;
-        for (_, entry) in self.entries(row) {
-            if entry.price.is_reachable() && entry.price.is_better_than(&best) {
-                best = entry.price;
-            }
-        }
-        best
+        best_among(self.entries(row).map(|(_, entry)| entry.price))
     }
 
     /// The prices that a switch tells, by destination.
@@ -222,6 +254,17 @@ impl Prices {
             }
         }
     }
+}
+
+/// The best of some prices; unreachable if there is none.
+pub(super) fn best_among(prices: impl Iterator<Item = Price>) -> Price {
+    let mut best = Price::UNREACHABLE;
+    for price in prices {
+        if price.is_reachable() && price.is_better_than(&best) {
+            best = price;
+        }
+    }
+    best
 }
 
 /// Orders the ports of a row: by cd x l, where ports of equal cd count with the smallest l among them and

@@ -8,10 +8,11 @@ use crate::arrivals::{Arrivals, Held};
 use crate::histogram::{ArrivalCounts, QueueHistogram, QueuesCounted};
 use crate::input_times::DueInputs;
 use crate::inputs::Inputs;
-use crate::marking::{Admission, Verdict, Waiting};
+use crate::marking::{Admission, Verdict};
 use crate::network::LinkSetup;
 use crate::packet::Header;
 use crate::places::{Places, PortId};
+use crate::queue::{Limit, Waiting};
 use crate::shared_buffer::SharedBuffer;
 use crate::statistics::LinkStatistics;
 use crate::turn::TurnWindow;
@@ -485,6 +486,56 @@ impl<A: Agent> Ports for DeparturePorts<A> {
         self.at(port)
             .admission
             .occupancy(Waiting { packets, bytes })
+    }
+
+    fn limit(&self, port: PortId) -> Limit {
+        self.at(port).admission.limit()
+    }
+
+    fn shares_memory(&self, port: PortId) -> bool {
+        self.buffers[self.at(port).node as usize].is_some()
+    }
+
+    fn transmission(&self, port: PortId, size: u16) -> Time {
+        self.at(port).serialisation.time(size)
+    }
+
+    fn count_passing(&mut self, _port: PortId, _times: (Time, Time), _count: u64) {
+        unreachable!("departure ports carry all feedback")
+    }
+
+    fn hold_passing<E: LinkEvents>(
+        &mut self,
+        _port: PortId,
+        _since: Time,
+        _header: Header,
+        _label: A::Label,
+        _events: &mut E,
+    ) {
+        unreachable!("departure ports carry all feedback")
+    }
+
+    fn take_back(&mut self, _port: PortId) -> bool {
+        unreachable!("departure ports carry all feedback")
+    }
+
+    fn take_again<E: LinkEvents>(&mut self, _port: PortId, _was_last: bool, _events: &mut E) {
+        unreachable!("departure ports carry all feedback")
+    }
+
+    fn slip_in<E: LinkEvents>(
+        &mut self,
+        _port: PortId,
+        _times: (Time, Time),
+        _header: Header,
+        _label: A::Label,
+        _events: &mut E,
+    ) {
+        unreachable!("departure ports carry all feedback")
+    }
+
+    fn count_carried(&mut self, _port: PortId, _packets: u64, _bytes: u64) {
+        unreachable!("departure ports carry all feedback")
     }
 
     fn delivered(&self, port: PortId) -> u64 {

@@ -16,7 +16,7 @@ use crate::network::LinkSetup;
 use crate::packet::Header;
 use crate::path::Step;
 use crate::places::{Places, PortId};
-use crate::queue::QueueConfig;
+use crate::queue::{Limit, QueueConfig};
 use crate::shared_buffer::SharedBuffer;
 use crate::statistics::LinkStatistics;
 use crate::turn::TurnWindow;
@@ -242,6 +242,54 @@ pub trait Ports {
     /// What waits now, as a share of the limit.
     fn occupancy(&self, port: PortId, now: Time) -> f64;
 
+    /// What may wait at a port.
+    fn limit(&self, port: PortId) -> Limit;
+
+    /// Whether a port shares its node's memory with others.
+    fn shares_memory(&self, port: PortId) -> bool;
+
+    /// How long a port sends a packet of so many bytes.
+    fn transmission(&self, port: PortId, size: u16) -> Time;
+
+    /// Some packets pass an idle port without being enqueued, because all that happens to them is known. The port must have
+    /// no agent, no loss and no shared memory. [`Ports::hold_passing`] has to be called before another packet arrives
+    /// during their transmission, [`Ports::slip_in`] before the link changes, and [`Ports::count_carried`] before counters
+    /// are read. This adds the arrivals of `count` such packets to the histogram; `times` are the time of the first one and
+    /// the time between two.
+    fn count_passing(&mut self, port: PortId, times: (Time, Time), count: u64);
+
+    /// The packet that is passing a port is enqueued after all, as of its arrival at `since`. It has not departed, and nothing
+    /// else has arrived since.
+    fn hold_passing<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        since: Time,
+        header: Header,
+        label: Self::Label,
+        events: &mut E,
+    );
+
+    /// Puts the packet that was delivered last back on the wire, so that [`Ports::enqueue`] can be called for a time when it
+    /// was there. Nothing has arrived at the port since that time. Returns whether the port holds no other packet.
+    fn take_back(&mut self, port: PortId) -> bool;
+
+    /// Delivers that packet again. `was_last` is what [`Ports::take_back`] returned.
+    fn take_again<E: LinkEvents>(&mut self, port: PortId, was_last: bool, events: &mut E);
+
+    /// A packet that has passed a port and has not reached the far end takes its place among those that the port holds.
+    /// `times` are its departure and the present time.
+    fn slip_in<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        times: (Time, Time),
+        header: Header,
+        label: Self::Label,
+        events: &mut E,
+    );
+
+    /// Counts packets that have passed a port and reached the far end.
+    fn count_carried(&mut self, port: PortId, packets: u64, bytes: u64);
+
     /// Packets that have reached the far end of a link.
     fn delivered(&self, port: PortId) -> u64;
 
@@ -272,11 +320,11 @@ pub trait Ports {
 }
 
 /// One bit in the unit of [`Ports::sent`].
-const BIT: u128 = 1_000_000_000_000;
+pub(crate) const BIT: u128 = 1_000_000_000_000;
 
 /// What a port has sent of a packet of this many bytes that will have left in `remaining`, in the unit of
 /// [`Ports::sent`].
-fn sent_in_service(bytes: u16, remaining: Time, rate: Rate) -> u128 {
+pub(crate) fn sent_in_service(bytes: u16, remaining: Time, rate: Rate) -> u128 {
     let in_a_picosecond = u128::from(rate.as_bps());
     let unsent = u128::from(remaining.as_picos()) * in_a_picosecond;
     let sent = (u128::from(bytes) * 8 * BIT).saturating_sub(unsent);

@@ -5,21 +5,22 @@ use super::state::{Cold, Hot};
 use super::{FifoPorts, after};
 use crate::agent::Agent;
 use crate::histogram::ArrivalCounts;
-use crate::marking::{Verdict, Waiting};
+use crate::marking::Verdict;
 use crate::packet::Header;
 use crate::places::PortId;
 use crate::port::LinkEvents;
 use crate::port::rings::Rings;
+use crate::queue::Waiting;
 use crate::shared_buffer::NodeMemory;
 use pathweave_units::Time;
 
 /// A port at which a packet arrives that needs more than a place in the queue, with all that it takes part in: each is looked
 /// up once.
-struct Careful<'a, A: Agent> {
+pub(super) struct Careful<'a, A: Agent> {
     port: PortId,
-    hot: &'a mut Hot,
-    cold: &'a mut Cold<A>,
-    rings: &'a mut Rings<A::Label>,
+    pub hot: &'a mut Hot,
+    pub cold: &'a mut Cold<A>,
+    pub rings: &'a mut Rings<A::Label>,
     memory: Option<&'a mut NodeMemory>,
     leaving: &'a mut LeavingPorts,
 }
@@ -56,7 +57,7 @@ impl<A: Agent> FifoPorts<A> {
 
     /// Looks up all that a port takes part in.
     #[inline(always)]
-    fn careful(&mut self, port: PortId) -> (Careful<'_, A>, &mut ArrivalCounts) {
+    pub(super) fn careful(&mut self, port: PortId) -> (Careful<'_, A>, &mut ArrivalCounts) {
         let place = port.0 as usize;
         let cold = &mut self.cold[place];
         let memory = cold.memory;
@@ -105,7 +106,7 @@ impl<A: Agent> Careful<'_, A> {
 
     /// The rules decide about a packet that the memory does not keep out. Returns whether it was taken.
     #[inline(always)]
-    fn take<E: LinkEvents>(
+    pub fn take<E: LinkEvents>(
         self,
         now: Time,
         mut header: Header,

@@ -6,6 +6,7 @@ mod leaving;
 mod look_ahead;
 mod memory;
 mod observed;
+mod passing;
 mod service;
 mod state;
 
@@ -20,6 +21,7 @@ use crate::marking::{Admission, Verdict};
 use crate::network::LinkSetup;
 use crate::packet::Header;
 use crate::places::{Places, PortId};
+use crate::queue::Limit;
 use crate::shared_buffer::{NodeMemory, SharedBuffer, memories};
 use crate::statistics::LinkStatistics;
 use crate::turn::TurnWindow;
@@ -62,7 +64,7 @@ impl<A: Agent> FifoPorts<A> {
     #[cfg(feature = "checks")]
     fn check_taken(cold: &Cold<A>, port: PortId, packets: u32, header: &Header, verdict: Verdict) {
         // Where it is simply taken no rule asks for bytes.
-        let waiting = crate::marking::Waiting { packets, bytes: 0 };
+        let waiting = crate::queue::Waiting { packets, bytes: 0 };
         assert!(
             cold.up && !cold.admission.counts_bytes() && cold.memory.is_none(),
             "check: port {port:?} takes a packet without looking"
@@ -408,6 +410,67 @@ impl<A: Agent> Ports for FifoPorts<A> {
 
     fn occupancy(&self, port: PortId, now: Time) -> f64 {
         self.occupancy_at(port, now)
+    }
+
+    fn limit(&self, port: PortId) -> Limit {
+        self.cold[port.0 as usize].admission.limit()
+    }
+
+    fn shares_memory(&self, port: PortId) -> bool {
+        self.cold[port.0 as usize].memory.is_some()
+    }
+
+    #[inline(always)]
+    fn transmission(&self, port: PortId, size: u16) -> Time {
+        self.hot[port.0 as usize].serialisation.time(size)
+    }
+
+    fn count_passing(&mut self, port: PortId, (first, period): (Time, Time), count: u64) {
+        self.arrivals.add_idle(port, (first, period), count);
+    }
+
+    fn hold_passing<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        since: Time,
+        header: Header,
+        label: A::Label,
+        events: &mut E,
+    ) {
+        self.hold_passing_at(port, since, header, label, events);
+    }
+
+    fn take_back(&mut self, port: PortId) -> bool {
+        let hot = &mut self.hot[port.0 as usize];
+        let was_last = hot.head == hot.tail;
+        hot.head = hot.head.wrapping_sub(1);
+        was_last
+    }
+
+    fn take_again<E: LinkEvents>(&mut self, port: PortId, was_last: bool, events: &mut E) {
+        let hot = &mut self.hot[port.0 as usize];
+        hot.head = hot.head.wrapping_add(1);
+        if was_last && hot.head != hot.tail {
+            let next = self.rings.get(hot.ring, hot.head).departure;
+            events.schedule(port, LinkEvent::Arrival, next + hot.delay);
+        }
+    }
+
+    fn slip_in<E: LinkEvents>(
+        &mut self,
+        port: PortId,
+        times: (Time, Time),
+        header: Header,
+        label: A::Label,
+        events: &mut E,
+    ) {
+        self.slip_in_at(port, times, header, label, events);
+    }
+
+    fn count_carried(&mut self, port: PortId, packets: u64, bytes: u64) {
+        let cold = &mut self.cold[port.0 as usize];
+        cold.statistics.delivered += packets;
+        cold.joined_bytes += bytes;
     }
 
     fn delivered(&self, port: PortId) -> u64 {

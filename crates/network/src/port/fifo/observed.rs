@@ -2,9 +2,9 @@
 
 use super::{FifoPorts, after};
 use crate::agent::Agent;
-use crate::marking::Waiting;
 use crate::places::PortId;
 use crate::port::{BIT, Ports, sent_in_service};
+use crate::queue::Waiting;
 use crate::statistics::LinkStatistics;
 use pathweave_units::Time;
 

@@ -1,0 +1,90 @@
+//! Prices that follow from what switches have heard, computed when they are needed.
+//!
+//! A switch that tells a neighbour its best price tells what followed from what it had heard by then: from what its own
+//! neighbours had told, and so on to the destination. Each price is the same sum, in the same order, as if it had been
+//! computed at every switch on the way when the message arrived there.
+
+use super::feedback::Message;
+use super::implied::Implied;
+use super::prices::{Price, Prices, best_among};
+use super::{Fmp, reverse};
+use pathweave_units::Time;
+
+impl Fmp {
+    /// Brings the entries of a row up to date with what has been heard, at this time too.
+    pub(super) fn recall(&mut self, row: u32, now: Time) {
+        let Some(implied) = &self.implied else {
+            return;
+        };
+        let destination = self.prices.destination_of_row(row);
+        for entry in self.prices.entry_numbers(row) {
+            let link = self.prices.entry(entry).link;
+            let port = (link, destination);
+            let price = implied.price(&self.prices, &self.delay, port, Some(now));
+            self.prices.set(entry, price);
+        }
+    }
+
+    /// Brings all entries up to date with what has been heard before a time.
+    pub(super) fn recall_all(&mut self, implied: &Implied, now: Time) {
+        let time = (now > Time::ZERO).then(|| now - Time::from_picos(1));
+        for row in 0..self.prices.rows() {
+            let destination = self.prices.destination_of_row(row);
+            for entry in self.prices.entry_numbers(row) {
+                let link = self.prices.entry(entry).link;
+                let price = implied.price(&self.prices, &self.delay, (link, destination), time);
+                self.prices.set(entry, price);
+            }
+        }
+    }
+
+    /// What the switch where a link begins told over it at a time.
+    pub(super) fn told_over(&self, implied: &Implied, link: u32, told: Time) -> Message {
+        let teller = self.switch_at(reverse(link));
+        let lines = self.prices.announcements(link).iter();
+        let prices = lines.map(|line| {
+            let row = (teller, line.destination);
+            implied.told_of(&self.prices, &self.delay, row, Some(told))
+        });
+        Message::from_first(prices.collect())
+    }
+}
+
+impl Implied {
+    /// The price of a port for a destination, as its switch knows it at a time; without one, that of an idle fabric.
+    fn price(
+        &self,
+        prices: &Prices,
+        delay: &[f64],
+        (link, destination): (u32, u32),
+        time: Option<Time>,
+    ) -> Price {
+        let wire = &self.wires[link as usize];
+        let heard = time.and_then(|time| self.heard(reverse(link), time));
+        let row = (wire.to, destination);
+        let told = self.told_of(prices, delay, row, heard.map(|heard| heard.told));
+        let queue = heard.map_or(0.0, |heard| self.queue(link, heard.arrival));
+        Price {
+            congestion: told.congestion + queue,
+            delay: told.delay + delay[link as usize],
+        }
+    }
+
+    /// The price that a switch told of a destination at a time; before it has told anything, that of an idle fabric.
+    fn told_of(
+        &self,
+        prices: &Prices,
+        delay: &[f64],
+        (switch, destination): (u32, u32),
+        time: Option<Time>,
+    ) -> Price {
+        let row = prices.row(destination, switch);
+        if prices.is_here(row) {
+            return Price::HERE;
+        }
+        let ports = prices.entries(row);
+        best_among(
+            ports.map(|(_, entry)| self.price(prices, delay, (entry.link, destination), time)),
+        )
+    }
+}
