@@ -1,6 +1,7 @@
 //! The routing tables: which port each subflow takes at each switch.
 
 use super::{Fmp, NONE};
+use crate::fmp::hops::{Hop, Hops};
 use crate::fmp::prices;
 use pathweave_fabric::{LinkId, NodeId};
 use pathweave_random::hash;
@@ -18,19 +19,11 @@ pub(crate) enum Next {
     None,
 }
 
-/// A subflow's entry in the routing table of a switch.
-#[derive(Clone, Copy, Debug)]
-struct Hop {
-    switch: u32,
-    link: u32,
-    /// The price entry that stands for the port; [`NONE`] on the last link to a host.
-    entry: u32,
-    last: Time,
-}
-
 /// One direction of a subflow.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub(super) struct Flow {
+    hops: Hops,
     connection: u32,
     position: u32,
     /// The host's own port, where it begins.
@@ -40,7 +33,6 @@ pub(super) struct Flow {
     host: u32,
     /// Whether the destination hangs on several cables, of which one may be down.
     has_last_links: bool,
-    hops: Vec<Hop>,
 }
 
 /// The order in which a connection takes the ports of a switch.
@@ -189,7 +181,7 @@ impl Fmp {
             destination: self.paths.destination_of(destination),
             host: destination,
             has_last_links: self.paths.nearest_ports(destination, source).count() > 1,
-            hops: Vec::new(),
+            hops: Hops::default(),
         };
         let has_ports = self.paths.nearest_ports(source, destination).count() > 1;
         let number = match self.unused_flows.pop() {
@@ -219,7 +211,7 @@ impl Fmp {
         };
         self.flow_at[position as usize] = NONE;
         let flow = std::mem::take(&mut self.flows[number as usize]);
-        for hop in &flow.hops {
+        for hop in flow.hops.iter() {
             self.switches[hop.switch as usize].routes -= 1;
         }
         self.with_ports.retain(|&other| other != number);
@@ -338,7 +330,7 @@ impl Fmp {
             let others = flows
                 .flat_map(|connection| &connection.flows)
                 .filter(|&&flow| flow != number);
-            let hops = others.flat_map(|&flow| &self.flows[flow as usize].hops);
+            let hops = others.flat_map(|&flow| self.flows[flow as usize].hops.iter());
             hops.filter(|hop| hop.switch == switch && hop.entry == entry && self.is_fresh(hop, now))
                 .count()
         };
@@ -372,7 +364,7 @@ impl Fmp {
             let order = known.orders[place].entries.clone();
             let mut hops = flows
                 .iter()
-                .flat_map(|&flow| &self.flows[flow as usize].hops);
+                .flat_map(|&flow| self.flows[flow as usize].hops.iter());
             let in_use = hops.any(|hop| hop.switch == switch && self.is_fresh(hop, now));
             let all_lead = order
                 .iter()

@@ -32,6 +32,7 @@
 mod beat;
 mod feedback;
 mod flows;
+mod hops;
 mod implied;
 mod prices;
 mod recall;
