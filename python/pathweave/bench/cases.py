@@ -21,6 +21,8 @@ CASES = (
     "k16-xmp4",
     "linux-dctcp",
     "linux-xmp4",
+    "k10-ecmp",
+    "k10-fmp",
 )
 """Files under benches/, without suffix."""
 UNTIL = "20 ms"

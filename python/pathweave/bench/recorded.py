@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 TOLERANCE: Final = 0.03
 """Rise, as a part of the recorded figure, that passes without a reason."""
-SPANS: Final = {"k16-xmp4": (1.0, 2.0)}
+SPANS: Final = {"k16-xmp4": (1.0, 2.0), "k10-ecmp": (10.0, 20.0), "k10-fmp": (10.0, 20.0)}
 """Simulated milliseconds between which instructions are counted, where they are not `SPAN`."""
 SPAN: Final = (4.0, 6.0)
 _VERSION = re.compile(r"rustc ([0-9]+\.[0-9]+\.[0-9]+)")

@@ -75,7 +75,7 @@ def bench(
         ),
     ] = None,
 ) -> None:
-    """Measure the speed of the engine on the six cases under benches/.
+    """Measure the speed of the engine on the eight cases under benches/.
 
     Needs the source tree and cargo. Instructions per packet-hop come from two runs of T and 2T
     under callgrind, as (I(2T) - I(T)) / (hops(2T) - hops(T)). benches/instructions.json has those
