@@ -62,6 +62,7 @@ late = ["20 ms", "40 ms"]
 rates = "5 ms"
 windows = "5 ms"
 rtts = "5 ms"
+suspensions = true
 queues = "5 ms"
 map = "5 ms"
 """

@@ -30,6 +30,16 @@ pub(crate) struct RttRow {
     pub smoothed: Time,
 }
 
+/// A controller has suspended a subflow, or lets it go on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SuspensionRow {
+    pub at: Time,
+    pub flow: u32,
+    pub subflow: u32,
+    /// Whether it takes no new data from now on.
+    pub suspended: bool,
+}
+
 /// A port's queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueueRow {
@@ -46,6 +56,8 @@ pub(crate) struct Series {
     pub rates: Rates,
     pub windows: Vec<WindowRow>,
     pub rtts: Vec<RttRow>,
+    /// `None` if they are not recorded.
+    pub suspensions: Option<Vec<SuspensionRow>>,
     pub queues: Vec<QueueRow>,
     /// What each link did; the simulation moves it here when the run ends.
     pub map: Vec<MapRow>,
@@ -60,5 +72,8 @@ impl Series {
         self.windows
             .sort_by_key(|row| (row.at, row.flow, row.subflow));
         self.rtts.sort_by_key(|row| (row.at, row.flow, row.subflow));
+        if let Some(suspensions) = &mut self.suspensions {
+            suspensions.sort_by_key(|row| (row.at, row.flow, row.subflow));
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Captures, read back: what they hold agrees with the tables and with hand arithmetic.
 
 use crate::plans::{self, fixed, table};
+use crate::suspensions::{Event, incast, suspensions};
 use etherparse::{Ethernet2Header, IpEcn, Ipv4Header, TcpHeader, TcpOptionElement};
 use pathweave_control::Algorithm;
 use pathweave_engine::{Capture, Output};
@@ -437,4 +438,86 @@ fn the_same_plan_gives_the_same_captures() {
     let watched = plans::run(&plan);
     assert_ne!(plain, watched.hash, "another table");
     assert_eq!(bits(watched).collect::<Vec<_>>(), first);
+}
+
+/// When each subflow sent new data, by its number.
+fn new_data(capture: &Capture) -> Vec<Vec<Time>> {
+    let seen = packets(capture);
+    let subflows = data_by_subflow(&seen).into_iter();
+    let times = |packets: Vec<&Seen>| {
+        let mut next = 0;
+        let is_new = |packet: &&Seen| {
+            let end = packet.tcp.sequence_number + packet.payload;
+            let is_new = end > next;
+            next = next.max(end);
+            is_new
+        };
+        let new = packets.into_iter().filter(is_new);
+        new.map(|packet| packet.at).collect()
+    };
+    subflows.map(times).collect()
+}
+
+/// The events of each subflow of flow 0, in whole nanoseconds.
+fn events_of_subflow(events: &[Event], subflow: u64) -> Vec<(Time, bool)> {
+    let own = events
+        .iter()
+        .filter(|event| (event.flow, event.subflow) == (0, subflow));
+    // Captures leave parts of nanoseconds off, and so must the picoseconds of the event.
+    let at = |event: &Event| Time::from_picos((event.at_s * 1e12).round() as u64 / 1000 * 1000);
+    own.map(|event| (at(event), event.suspended)).collect()
+}
+
+#[test]
+fn suspended_subflows_send_no_new_data() {
+    let mut plan = incast("{ name = \"amp\", tau = 1 }", "size = \"unlimited\"");
+    capture(&mut plan, 0, 0);
+    let output = plans::run(&plan);
+    let sent = new_data(&output.captures[0]);
+    assert_eq!(sent.len(), 4);
+    let events = suspensions(&output);
+    let mut resumed = 0;
+    for (subflow, sent) in (0..).zip(&sent).skip(1) {
+        let events = events_of_subflow(&events, subflow);
+        assert!(events.len() > 10, "{events:?}");
+        for pair in events.windows(2) {
+            let ((from, suspended), (to, _)) = (pair[0], pair[1]);
+            let count = sent.iter().filter(|&&at| from < at && at < to).count();
+            assert!(!suspended || count == 0, "{count} from {from} to {to}");
+            resumed += usize::from(!suspended && sent.contains(&from));
+        }
+        assert!(sent.len() > 100);
+    }
+    // A subflow that is let go on usually has room for a packet.
+    assert!(resumed > 10, "{resumed}");
+}
+
+/// A timer, and no packet, lets the second subflow go on here.
+#[test]
+fn suspended_subflows_go_on_when_the_first_one_fails() {
+    let mut plan = plans::two_paths(Size::Unlimited);
+    let mut group = plan.groups.remove(0);
+    // So many flows that each has the minimum window.
+    group.pattern = plans::flows(&[(0, 1, Time::ZERO); 24]);
+    group.listed = vec![group.listed[0].clone(); 24];
+    let entry = pathweave_control::find("amp").expect("a registered controller");
+    group.controller = Algorithm::Registered(entry);
+    group.parameters = entry.defaults();
+    group.transport.ecn = pathweave_transport::EcnUse::On;
+    plan.groups.push(group);
+    plan.queues.fill(plans::queue(200, Some(10)));
+    let dies = Time::from_millis(20);
+    plans::down_between(&mut plan, ["A1", "B1"], dies, None);
+    plan.stop.at = Some(Time::from_millis(400));
+    plan.record.suspensions = true;
+    capture(&mut plan, 0, 0);
+    let output = plans::run(&plan);
+    let events = events_of_subflow(&suspensions(&output), 1);
+    let (went_on, suspended) = *events.last().expect("an event");
+    assert!(!suspended && went_on > dies, "{events:?}");
+    let before = events[events.len() - 2];
+    assert!(before.1 && before.0 < dies, "{events:?}");
+    let sent = &new_data(&output.captures[0])[1];
+    let next = sent.iter().find(|&&at| at > dies);
+    assert_eq!(next, Some(&went_on));
 }

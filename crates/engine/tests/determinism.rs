@@ -67,6 +67,7 @@ fn recording_changes_nothing() {
     plan.record.windows = Some(Sampling::OnChange);
     plan.record.rtts = Some(Sampling::OnChange);
     plan.record.rates = Some(Time::from_micros(130));
+    plan.record.suspensions = true;
     plan.record.queues = Some(Time::from_nanos(7_700));
     plan.record.queue_links = (0..96).map(pathweave_fabric::LinkId).collect();
     plan.record.packets = (0..3)

@@ -25,6 +25,7 @@ fn every_table_and_column_is_documented() {
     plan.record.queues = Some(interval);
     plan.record.windows = Some(Sampling::Every(interval));
     plan.record.rtts = Some(Sampling::Every(interval));
+    plan.record.suspensions = true;
     let phases = vec![Phase {
         name: "early".to_owned(),
         from: Time::ZERO,
@@ -35,7 +36,7 @@ fn every_table_and_column_is_documented() {
         ..Measure::default()
     };
     let output = plans::run(&plan);
-    assert_eq!(output.tables.len(), 4 + 3 + 4);
+    assert_eq!(output.tables.len(), 4 + 3 + 5);
     assert_documented(&output);
 }
 

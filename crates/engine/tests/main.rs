@@ -35,6 +35,7 @@ mod rtts;
 mod shared_buffers;
 mod silent_loss;
 mod spray;
+mod suspensions;
 mod theory;
 mod threads;
 mod transport;

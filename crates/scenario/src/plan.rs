@@ -265,6 +265,8 @@ pub struct Record {
     pub queues: Option<Time>,
     /// Links whose queues are recorded.
     pub queue_links: Vec<LinkId>,
+    /// When controllers suspend subflows, and when they let them go on.
+    pub suspensions: bool,
     /// Utilisation, queue, marks and losses of all links, over each interval.
     pub map: Option<Time>,
     /// Flows whose packets are captured at their source hosts.

@@ -20,7 +20,7 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-_FLAGS = _names("finished in_window stalled")
+_FLAGS = _names("finished in_window stalled suspended")
 _TEXTS = _names(
     "operation name group controller source destination location end path link layer phase failed"
     " switch"
@@ -53,6 +53,7 @@ TABLES: dict[str, tuple[str, ...]] = {
         "windows": "time_s flow subflow window_packets window_min_packets window_mean_packets"
         " window_max_packets ssthresh_packets rtt_s",
         "rtts": "time_s flow subflow rtt_s rtt_min_s rtt_mean_s rtt_max_s smoothed_rtt_s",
+        "suspensions": "time_s flow subflow suspended",
         "queues": "time_s link packets packets_min packets_mean packets_max",
         "map": "time_s link utilisation queue_mean marks drops",
         "recoveries": "at_s failed flow subflows_hit recovery_s",

@@ -68,7 +68,10 @@ impl<'p> Recorder<'p> {
             straddling: Straddling::new(plan),
             capacities: links.map(|link| Capacity::new(link.rate)).collect(),
             map: LinkMap::default(),
-            series: Series::default(),
+            series: Series {
+                suspensions: plan.record.suspensions.then(Vec::new),
+                ..Series::default()
+            },
             recoveries: Recoveries::default(),
             ended: EndedFlows::default(),
         }
@@ -84,6 +87,9 @@ impl<'p> Recorder<'p> {
         for region in regions.iter_mut() {
             self.series.windows.append(&mut region.recorder.window_rows);
             self.series.rtts.append(&mut region.recorder.rtt_rows);
+            if let Some(suspensions) = &mut self.series.suspensions {
+                suspensions.append(&mut region.recorder.suspension_rows);
+            }
             self.recoveries.hits.append(&mut region.recoveries.hits);
         }
         self.recoveries

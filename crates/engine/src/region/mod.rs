@@ -34,7 +34,7 @@ use pathweave_network::{
     Arrival, Crossings, Header, LinkEvent, Network, PacketLabel, PortId, Ports,
 };
 use pathweave_scenario::Plan;
-use pathweave_transport::{Arrived, End, Kind, NO_BLOCKS, Receiving, Segment, Sending};
+use pathweave_transport::{Arrived, End, Kind, NO_BLOCKS, Receiving, Segment, Sending, SendingId};
 use pathweave_units::Time;
 
 /// Events of a window between two looks at their number.
@@ -275,13 +275,24 @@ impl<P: Ports> Region<P> {
                     receiving.on_timer(timer, now, &mut out);
                 } else {
                     sending.on_timer(timer, now, &mut out);
+                    if self.recorder.suspensions
+                        && let End::Sending(subflow) = timer.end()
+                    {
+                        self.record_suspensions(self.sending.connection(subflow), now);
+                    }
                 }
             }
-            Alarm::Start(connection, _) => {
-                let (sending, _, mut out) = self.halves(now);
-                sending.start(connection, now, &mut out);
-            }
+            Alarm::Start(connection, _) => self.start(connection, now),
             Alarm::Feedback(switch) => self.send_feedback(switch, now),
+        }
+    }
+
+    /// A connection starts whose sending half is here.
+    pub fn start(&mut self, connection: SendingId, now: Time) {
+        let (sending, _, mut out) = self.halves(now);
+        sending.start(connection, now, &mut out);
+        if self.recorder.suspensions {
+            self.record_suspensions(connection, now);
         }
     }
 
@@ -326,6 +337,10 @@ impl<P: Ports> Region<P> {
                     self.limit = self.limit.min(heard);
                 }
                 Notice::Closed(connection) => {
+                    // It may have been told to stop, after which no packet comes.
+                    if self.recorder.suspensions {
+                        self.record_suspensions(connection, now);
+                    }
                     let flow = self.sending.flow(connection);
                     self.reports.push(Report::Closed { flow });
                 }

@@ -2,7 +2,7 @@
 
 use crate::capture::Recording;
 use crate::extent::{Course, Samples};
-use crate::series::{RttRow, WindowRow};
+use crate::series::{RttRow, SuspensionRow, WindowRow};
 use pathweave_scenario::{Record, Sampling};
 use pathweave_transport::{ReceivingSubflow, SendingSubflow};
 use pathweave_units::Time;
@@ -19,6 +19,8 @@ pub(crate) struct SendingRecord {
     pub rtts: Option<u64>,
     /// The RTT samples since one was last recorded.
     pub samples: Samples,
+    /// Whether a controller had suspended it when suspensions were last looked at.
+    pub suspended: bool,
 }
 
 impl Default for SendingRecord {
@@ -28,6 +30,7 @@ impl Default for SendingRecord {
             course: None,
             rtts: None,
             samples: Samples::default(),
+            suspended: false,
         }
     }
 }
@@ -36,6 +39,8 @@ impl Default for SendingRecord {
 pub(crate) struct RegionRecorder {
     pub windows: Option<Sampling>,
     pub rtts: Option<Sampling>,
+    /// Whether suspensions of subflows are recorded.
+    pub suspensions: bool,
     /// By the place of the sending half.
     sending: Vec<SendingRecord>,
     /// Payload that had arrived for the first time at the last sample of rates, by the place of the receiving half.
@@ -43,6 +48,7 @@ pub(crate) struct RegionRecorder {
     /// Rows of windows and RTTs, where each change has one.
     pub window_rows: Vec<WindowRow>,
     pub rtt_rows: Vec<RttRow>,
+    pub suspension_rows: Vec<SuspensionRow>,
     /// By the flow's number.
     pub captures: BTreeMap<u32, Recording>,
     /// Packets that arrive up to then may have begun to arrive before an interval ended.
@@ -56,15 +62,19 @@ pub(crate) struct RegionRecorder {
 impl RegionRecorder {
     /// For what a plan wants.
     pub fn new(record: &Record) -> RegionRecorder {
-        let records_packets =
-            record.windows.is_some() || record.rtts.is_some() || !record.packets.is_empty();
+        let records_packets = record.windows.is_some()
+            || record.rtts.is_some()
+            || record.suspensions
+            || !record.packets.is_empty();
         RegionRecorder {
             windows: record.windows,
             rtts: record.rtts,
+            suspensions: record.suspensions,
             sending: Vec::new(),
             received: Vec::new(),
             window_rows: Vec::new(),
             rtt_rows: Vec::new(),
+            suspension_rows: Vec::new(),
             captures: BTreeMap::new(),
             straddling_until: None,
             records_packets,
@@ -74,7 +84,7 @@ impl RegionRecorder {
 
     /// A subflow has begun.
     pub fn begin_sending(&mut self, subflow: SendingSubflow) {
-        if self.windows.is_some() || self.rtts.is_some() {
+        if self.windows.is_some() || self.rtts.is_some() || self.suspensions {
             *self.sending(subflow) = SendingRecord::default();
         }
     }

@@ -3,10 +3,10 @@
 use super::outlet::{Notice, Straddling};
 use super::{Carried, Region, Report, Straddler};
 use crate::extent::{Course, Extent};
-use crate::series::{RttRow, WindowRow};
+use crate::series::{RttRow, SuspensionRow, WindowRow};
 use pathweave_network::{Header, PortId, Ports};
 use pathweave_scenario::Sampling;
-use pathweave_transport::{End, Kind, SendingSubflow};
+use pathweave_transport::{End, Kind, SendingId, SendingSubflow};
 use pathweave_units::Time;
 
 impl<P: Ports> Region<P> {
@@ -82,6 +82,9 @@ impl<P: Ports> Region<P> {
                 if self.recorder.rtts.is_some() {
                     self.record_rtt_if_sampled(subflow, now);
                 }
+                if self.recorder.suspensions {
+                    self.record_suspensions(self.sending.connection(subflow), now);
+                }
             }
             End::Receiving(subflow) => {
                 if self.recoveries.any_pending() {
@@ -90,6 +93,28 @@ impl<P: Ports> Region<P> {
                     let flow = self.receiving.flow(connection);
                     self.recoveries.on_delivered(flow, delivered, now);
                 }
+            }
+        }
+    }
+
+    /// Records which subflows of a connection its controller has suspended, or let go on, since the last look. There is a
+    /// look whenever a controller has been asked: after packets, timers, a start and an end.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn record_suspensions(&mut self, connection: SendingId, now: Time) {
+        for index in self.sending.subflows(connection) {
+            let path = self.sending.subflow(index).path;
+            let suspended = path.state.is_open() && !path.may_send;
+            let record = self.recorder.sending(index);
+            if record.suspended != suspended {
+                record.suspended = suspended;
+                let (flow, subflow) = self.sending.owner(index);
+                self.recorder.suspension_rows.push(SuspensionRow {
+                    at: now,
+                    flow,
+                    subflow,
+                    suspended,
+                });
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The tables of time series.
 
 use super::labels::link_labels;
-use crate::series::Series;
+use crate::series::{Series, SuspensionRow};
 use crate::table::{Column, Table};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
@@ -13,6 +13,7 @@ pub(super) fn all(plan: &Plan, series: &Series) -> Vec<Table> {
         record.rates.is_some().then(|| rates(plan, series)),
         record.windows.is_some().then(|| windows(series)),
         record.rtts.is_some().then(|| rtts(series)),
+        series.suspensions.as_deref().map(suspensions),
         record.queues.is_some().then(|| queues(plan, series)),
         record.map.is_some().then(|| map(plan, series)),
     ]
@@ -127,6 +128,18 @@ fn rtts(series: &Series) -> Table {
     ]);
     Table {
         name: "rtts",
+        columns,
+    }
+}
+
+fn suspensions(rows: &[SuspensionRow]) -> Table {
+    let mut columns = of_subflows(rows.iter().map(|row| (row.at, row.flow, row.subflow)));
+    columns.push((
+        "suspended",
+        Column::Flags(rows.iter().map(|row| row.suspended).collect()),
+    ));
+    Table {
+        name: "suspensions",
         columns,
     }
 }

@@ -19,8 +19,7 @@ impl<P: Ports> Simulation<'_, P> {
     #[inline(never)]
     pub(super) fn start_flow(&mut self, number: u32, now: Time) {
         if let Some(halves) = self.open_flow(number, now) {
-            let (sending, _, mut out) = self.regions[halves.source].halves(now);
-            sending.start(halves.sending, now, &mut out);
+            self.regions[halves.source].start(halves.sending, now);
         }
     }
 

@@ -236,7 +236,12 @@ pub fn counted<'a>(output: &'a Output, column: &str) -> &'a [u64] {
 
 /// A yes-or-no column of the flows table.
 pub fn flags<'a>(output: &'a Output, column: &str) -> &'a [bool] {
-    match table(output, "flows").column(column) {
+    flags_of(table(output, "flows"), column)
+}
+
+/// A yes-or-no column of a table.
+pub fn flags_of<'a>(table: &'a Table, column: &str) -> &'a [bool] {
+    match table.column(column) {
         Some(Column::Flags(values)) => values,
         _ => panic!("no flags {column}"),
     }

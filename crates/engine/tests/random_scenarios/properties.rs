@@ -96,6 +96,28 @@ pub fn check(plan: &Plan, output: &Output) -> Result<(), Broken> {
     flows(plan, output)?;
     links(plan, output)?;
     rates(plan, output)?;
+    suspensions(output)?;
+    Ok(())
+}
+
+/// A subflow is suspended first, and then by turns goes on and is suspended again.
+fn suspensions(output: &Output) -> Result<(), Broken> {
+    let Some(table) = output.table("suspensions") else {
+        return Ok(());
+    };
+    let Some(Column::Flags(suspended)) = table.column("suspended") else {
+        return Err(Broken::new("a column is missing", "suspensions.suspended"));
+    };
+    let owners = table.integers("flow").iter();
+    let mut before = BTreeMap::new();
+    for (owner, &suspended) in owners.zip(table.integers("subflow")).zip(suspended) {
+        let was = before.insert(owner, suspended).unwrap_or(false);
+        hold!(
+            was != suspended,
+            "a subflow is suspended twice, or goes on twice",
+            "{owner:?}"
+        );
+    }
     Ok(())
 }
 

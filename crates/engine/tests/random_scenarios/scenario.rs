@@ -291,6 +291,7 @@ fn record(
     record.maybe(draw, 0.5, "windows", sampling);
     record.maybe(draw, 0.5, "rtts", sampling);
     record.maybe(draw, 0.5, "rates", |draw| scale.interval(draw));
+    record.maybe(draw, 0.5, "suspensions", |draw| draw.chance(0.9).into());
     record.maybe(draw, 0.5, "queues", |draw| scale.interval(draw));
     if record.get("queues").is_some() {
         record.maybe(draw, 0.6, "links", |draw| {

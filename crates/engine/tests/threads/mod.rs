@@ -6,7 +6,8 @@ mod nodes;
 mod timeouts;
 
 use crate::plans;
-use checking::{LARGE, check, everything, plan};
+use crate::suspensions::{incast, suspensions};
+use checking::{LARGE, check, check_plan, everything, plan};
 use pathweave_engine::{Progress, most_threads, run_on_threads};
 
 #[test]
@@ -52,6 +53,15 @@ fn with_failures_and_recording() {
         .map(|capture| capture.packets)
         .collect();
     assert!(packets.iter().all(|&packets| packets > 10), "{packets:?}");
+}
+
+#[test]
+fn with_suspended_subflows() {
+    let size = "size = { kind = \"uniform\", min = \"100 KB\", max = \"2 MB\" }";
+    let output = check_plan(&incast("{ name = \"amp\", tau = 1 }", size));
+    let suspended = suspensions(&output);
+    let begun = suspended.iter().filter(|event| event.suspended).count();
+    assert!(begun > 20 && begun < suspended.len(), "{suspended:?}");
 }
 
 #[test]

@@ -191,6 +191,9 @@ pub fn notes(plan: &Plan, stretch: u32, quic: &QuicGroups) -> Vec<String> {
     if !plan.record.packets.is_empty() {
         notes.push("packets are not captured on the testbed".to_owned());
     }
+    if plan.record.suspensions {
+        notes.push("suspensions of subflows are not recorded on the testbed".to_owned());
+    }
     notes
 }
 

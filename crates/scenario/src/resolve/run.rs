@@ -312,6 +312,7 @@ pub(super) fn record(
         rates,
         queues,
         queue_links,
+        suspensions: table.suspensions,
         map,
         packets: packets::packets(table.packets.as_ref(), groups, report),
     }

@@ -130,6 +130,9 @@ pub(crate) struct RecordTable {
     /// The links of `queues`: "A->B", "A-B" (both directions), the name of a layer, or "all".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<Either<String, Vec<String>>>,
+    /// `true`: when controllers suspend subflows, and when they let them go on.
+    #[serde(skip_serializing_if = "is_false")]
+    pub suspensions: bool,
     /// Utilisation, queues, marks and losses of all links over this interval, for the report's map of the fabric;
     /// "auto" is 1/200 of `stop.at`, or 1 ms where the end is open.
     #[serde(skip_serializing_if = "Option::is_none")]

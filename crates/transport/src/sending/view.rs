@@ -28,6 +28,11 @@ impl Sending {
         self.connections[id.0 as usize].flow
     }
 
+    /// The connection of a subflow.
+    pub fn connection(&self, subflow: SendingSubflow) -> SendingId {
+        SendingId(self.senders[subflow.0 as usize].connection)
+    }
+
     /// The flow of a subflow, and the subflow's number in it.
     pub fn owner(&self, subflow: SendingSubflow) -> (u32, u32) {
         let sender = &self.senders[subflow.0 as usize];
