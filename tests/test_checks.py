@@ -260,35 +260,68 @@ def test_trend_of_goodput_over_phases() -> None:
     assert rows("phase-trend", LATE, flows=flow_table(0)) is None
 
 
-# Silence of further subflows.
+# Suppression of further subflows.
+
+Events = Sequence[tuple[float, int, int, bool]]
+"""Time, flow, subflow, and whether the subflow is suspended from then on."""
+
+
+def suspensions(events: Events) -> pl.DataFrame:
+    whole = {"flow": pl.UInt64, "subflow": pl.UInt64}
+    schema = {"time_s": pl.Float64, **whole, "suspended": pl.Boolean}
+    return pl.DataFrame(events, schema=schema, orient="row")
+
+
+def subflow_table(*counts: int) -> pl.DataFrame:
+    """The subflows of flows that have this many each."""
+    pairs = [(flow, subflow) for flow, count in enumerate(counts) for subflow in range(count)]
+    return pl.DataFrame(pairs, schema={"flow": pl.UInt64, "subflow": pl.UInt64}, orient="row")
+
+
+def episode(begin_s: float, end_s: float | None, flow: int = 0, further: int = 2) -> Events:
+    """All further subflows of a flow are suspended, and go on unless the run ends before."""
+    ends = [] if end_s is None else [(end_s, False)]
+    return [
+        (at_s, flow, subflow, suspended)
+        for at_s, suspended in [(begin_s, True), *ends]
+        for subflow in range(1, further + 1)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "episodes"),
+    ("events", "episodes"),
     [
-        ([0, 0, 5, 5, 0, 0, 5, 0], [0, 0, 5, 5, 0, 0, 5, 0], 2),
-        ([0, 0, 5, 5, 5, 5, 5, 5], [0, 0, 5, 5, 5, 5, 5, 5], 0),  # before they have opened
-        ([5, 5, 0, 0, 0, 0, 5, 5], [5, 5, 5, 5, 0, 5, 5, 5], 1),  # together
-        ([5, 0, 5, 0, 5, 0, 5, 0], [0, 5, 0, 5, 0, 5, 0, 5], 0),  # by turns
-        ([5, 0, 5, 0, 5, 0, 5, 0], [5, 0, 5, 0, 5, 0, 5, 0], 4),
+        ([], 0),
+        (episode(1, 2), 1),
+        (episode(1, None), 1),
+        ([*episode(1, 2), *episode(3, 4), *episode(5, None)], 3),
+        ([*episode(1, 2), (1.2, 0, 1, False), (1.8, 0, 1, True)], 1),  # the other one still is
+        ([(1, 0, 1, True), (2, 0, 2, True), (3, 0, 1, False), (4, 0, 2, False)], 1),  # overlap
+        ([(1, 0, 1, True), (2, 0, 1, False), (2, 0, 2, True), (3, 0, 2, False)], 1),  # no gap
+        ([(1, 0, 0, True), (2, 0, 0, False), (3, 0, 0, True)], 0),  # the first subflow
+        ([*episode(1, 2), *episode(1, 2, flow=1), *episode(3, 4, flow=1)], 1),
     ],
 )
-def test_further_subflows_fall_silent(
-    first: list[float], second: list[float], episodes: int
-) -> None:
-    """What the first subflow does is of no account, nor what other flows do."""
-    values = {(0, 0): [0.0, 5.0] * 4, (0, 1): first, (0, 2): second, (1, 0): [5.0, 0.0] * 4}
-    rates = series("rate_bps", values)
-    table = rows("silent-episodes", NOTHING, rates=rates, flows=flow_table(0, 0))
+def test_episodes_are_counted_by_flow(events: Events, episodes: int) -> None:
+    table = rows(
+        "suppression-episodes", NOTHING, suspensions=suspensions(sorted(events)),
+        subflows=subflow_table(3, 3, 1), flows=flow_table(0, 0, 0),
+    )  # fmt: skip
     assert table is not None
-    assert table.select("name", "episodes").rows() == [("Flow 1", episodes)]
-    assert rows("silent-episodes", NOTHING, flows=flow_table(0)) is None
+    assert table["name"].to_list() == ["Flow 1", "Flow 2"]  # the third has one subflow
+    assert table["episodes"][0] == episodes
 
 
-def test_one_flow_falling_silent_does_not_carry_over_to_the_next() -> None:
-    rates = series("rate_bps", {(0, 1): [5, 5], (1, 1): [0, 5]})
-    flows = flow_table(0, 0)
-    assert found("silent-episodes", NOTHING, rates=rates, flows=flows) == [0, 0]
+def test_one_flows_suspensions_do_not_carry_over_to_the_next() -> None:
+    events = suspensions([*episode(1, None), *episode(0.5, 0.75, flow=1), *episode(2, 3, flow=1)])
+    flows, subflows = flow_table(0, 0, 0), subflow_table(3, 3, 2)
+    tables = {"suspensions": events, "subflows": subflows, "flows": flows}
+    assert found("suppression-episodes", NOTHING, **tables) == [1, 2, 0]
+
+
+def test_episodes_need_recorded_suspensions() -> None:
+    tables = {"subflows": subflow_table(3), "flows": flow_table(0)}
+    assert rows("suppression-episodes", NOTHING, **tables) is None
 
 
 # Settling.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pathweave.results.checks.curvature import sibling_curvature
-from pathweave.results.checks.episodes import silent_episodes
+from pathweave.results.checks.episodes import suppression_episodes
 from pathweave.results.checks.fluctuation import rate_ranges
 from pathweave.results.checks.jumps import completion_jumps
 from pathweave.results.checks.max_min import max_min_shares, max_min_totals
@@ -56,7 +56,7 @@ CHECKS = {
     "completion-jumps": _check(completion_jumps, "apart_rto", "Distance of two jumps in RTOmin"),
     "first-jump": _check(completion_jumps, "first_s", "Place of the first jump"),
     "second-jump": _check(completion_jumps, "sharpness", "Sharpness of the second jump"),
-    "silent-episodes": _check(silent_episodes, "episodes", "Episodes without further subflows"),
+    "suppression-episodes": _check(suppression_episodes, "episodes", "Suppression episodes"),
     "window-settling": _check(window_settling, "settling_s", "Time until the window has settled"),
     "rate-settling": _check(rate_settling, "settling_s", "Time until the rate has settled"),
     "start-settling": _check(

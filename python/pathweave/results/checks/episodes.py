@@ -1,4 +1,4 @@
-"""How often a flow's further subflows fall silent together."""
+"""How often a flow's further subflows are suspended."""
 
 from __future__ import annotations
 
@@ -12,25 +12,32 @@ if TYPE_CHECKING:
     from pathweave.results.read import StoredRun
 
 
-def silent_episodes(run: StoredRun) -> pl.DataFrame | None:
+def suppression_episodes(run: StoredRun) -> pl.DataFrame | None:
     """One row per flow with several subflows.
 
-    Columns: flow, name, group, episodes: how often all subflows but the first begin to deliver
-    nothing for one interval of the recorded rates or more, as they do while AMP suppresses them.
-    Before they have opened they are silent too: that is no episode. Silences shorter than an
-    interval are missed. Source: the AMP paper, Figure 7.
+    Columns: flow, name, group, episodes: how often the flow's controller begins to suspend further
+    subflows, which are all but the first. An episode lasts until none of them is suspended, so a
+    subflow that opens meanwhile and is suspended too begins no other one. Source: the AMP paper,
+    Figure 7.
     """
     import polars as pl
 
-    if not {"rates", "flows"} <= set(run.tables):
+    if not {"suspensions", "subflows", "flows"} <= set(run.tables):
         return None
-    further = run.read("rates").filter(pl.col("subflow") > 0)
-    silent = (
-        further.group_by("flow", "time_s")
-        .agg(silent=pl.col("rate_bps").sum() == 0)
+    further = pl.col("subflow") > 0
+    change = pl.when("suspended").then(1).otherwise(-1)
+    begun = (pl.col("suspended_now") > 0) & (pl.col("suspended_before") == 0)
+    episodes = (
+        run.read("suspensions")
+        .filter(further)
+        .group_by("flow", "time_s")
+        .agg(change=change.sum())
         .sort("flow", "time_s")
-        .with_columns(before=pl.col("silent").shift(1).over("flow"))
+        .with_columns(suspended_now=pl.col("change").cum_sum().over("flow"))
+        .with_columns(suspended_before=pl.col("suspended_now") - pl.col("change"))
+        .group_by("flow")
+        .agg(episodes=begun.sum())
     )
-    begun = pl.col("silent") & ~pl.col("before")
-    episodes = silent.group_by("flow", maintain_order=True).agg(episodes=begun.sum())
-    return with_flows(run, episodes)
+    several = run.read("subflows", ["flow", "subflow"]).filter(further).select("flow").unique()
+    counted = several.sort("flow").join(episodes, on="flow", how="left", maintain_order="left")
+    return with_flows(run, counted.with_columns(pl.col("episodes").fill_null(0)))
