@@ -54,11 +54,6 @@ late = ["25 ms", "40 ms"]
 GBPS = 1e9 * 1448 / 1500
 
 
-@pytest.fixture(autouse=True)
-def _nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(max_min, "_known", {})
-
-
 def stored(folder: Path) -> StoredRun:
     (folder / "two.toml").write_text(SCENARIO)
     code, _, errors = run_here("run", str(folder / "two.toml"), "--out", str(folder / "results"))
@@ -126,9 +121,20 @@ def test_totals_are_of_traffic() -> None:
 def test_a_run_is_solved_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = stored(tmp_path)
     first = max_min_shares(run)
-    monkeypatch.setattr(max_min, "along", None)
-    assert max_min_shares(run) is first
-    assert max_min_totals(run) is not None
+    assert first is not None
+    with monkeypatch.context() as without:
+        without.setattr(max_min, "along", None)
+        assert first.equals(max_min_shares(run))  # pyright: ignore[reportArgumentType]
+        assert max_min_totals(run) is not None
+    (kept,) = run.folder.glob("max-min-*.parquet")
+    kept.write_bytes(b"no table")
+    assert first.equals(max_min_shares(run))  # pyright: ignore[reportArgumentType]
+    # A run that took its place has a table of its own.
+    run.manifest["results_hash"] = "0" * 64
+    with monkeypatch.context() as without:
+        without.setattr(max_min, "_solved", lambda _run: None)
+        with pytest.raises(AttributeError):
+            max_min_shares(run)
 
 
 def test_without_the_scenario_there_are_no_shares(tmp_path: Path) -> None:

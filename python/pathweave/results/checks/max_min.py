@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pathweave.errors import InputError
+from pathweave.results import layout
 from pathweave.results.checks.series import with_flows
 from pathweave.results.replay import along, variant_of
+from pathweave.results.wholefile import whole_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,9 +18,6 @@ if TYPE_CHECKING:
 
 _LIMIT = 100
 """Intervals between changes that are solved for a run, evenly over time."""
-_KEPT = 64
-_known: dict[tuple[str, str], pl.DataFrame] = {}
-"""Tables of the latest runs, which several claims ask for; a run takes seconds."""
 
 
 def max_min_shares(run: StoredRun) -> pl.DataFrame | None:
@@ -29,19 +29,24 @@ def max_min_shares(run: StoredRun) -> pl.DataFrame | None:
     are solved again whenever a flow starts or ends, of more than a hundred such intervals for a
     hundred, evenly over time. `share` is goodput over it, null for a flow of which these saw too
     little. None where the paths cannot be found again.
+
+    The table takes seconds to solve, and is kept beside the run for the next time.
     """
+    import polars as pl
+
     if not {"flows", "subflows"} <= set(run.tables):
         return None
-    key = (str(run.folder), str(run.manifest["results_hash"]))
-    if key not in _known:
-        try:
-            variant_of(run)
-        except InputError:
-            return None
-        while len(_known) >= _KEPT:
-            del _known[next(iter(_known))]
-        _known[key] = _solved(run)
-    return _known[key]
+    kept = run.folder / layout.table_file(f"max-min-{run.manifest['results_hash']}")
+    with suppress(OSError, pl.exceptions.PolarsError):  # not there, or not one of ours
+        return pl.read_parquet(kept)
+    try:
+        variant_of(run)
+    except InputError:
+        return None
+    shares = _solved(run)
+    with suppress(OSError), whole_file(kept) as draft:  # results of others may be read-only
+        shares.write_parquet(draft)
+    return shares
 
 
 def max_min_totals(run: StoredRun) -> pl.DataFrame | None:
