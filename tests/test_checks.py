@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from made_results import made_run
 from pathweave.results.checks import CHECKS
-from pathweave.results.checks.curvature import curvature, opposition
 from pathweave.results.checks.jumps import find_jumps
-from pathweave.results.checks.phase_curvature import second_differences
+from pathweave.results.checks.phase_curvature import opposition, second_differences
 from pathweave.results.checks.phases import chain, following
 from pathweave.results.checks.reaching import reaching_s, start_settling
 from pathweave.results.checks.settling import settling_s
@@ -130,15 +129,7 @@ def test_jumps_of_jobs_by_the_groups_own_timeout() -> None:
     assert found("completion-jumps", resolved, jobs=jobs(jump(0.02, 90))) == []
 
 
-# Curvature of siblings.
-
-
-@given(st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.integers(3, 60))
-def test_curvature_is_the_coefficient_of_a_parabola(a: float, b: float, c: float, n: int) -> None:
-    rates = [a * k * k + b * k + c for k in range(n)]
-    size = max(1.0, *map(abs, rates))
-    assert curvature(rates) == pytest.approx(a, abs=1e-9 * size)
-    assert curvature(rates[:2]) == 0
+# From phase to phase.
 
 
 def test_opposition_is_of_signs_weighed_by_sizes() -> None:
@@ -149,39 +140,6 @@ def test_opposition_is_of_signs_weighed_by_sizes() -> None:
     assert opposition([(0, 5), (0, 0)]) is None
     assert opposition([]) is None
 
-
-HUMP = [-((k - 5) ** 2) for k in range(1, 11)]
-BOWL = [(k - 5) ** 2 for k in range(1, 11)]
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "value"),
-    [
-        (HUMP + BOWL, BOWL + HUMP, 1),
-        (HUMP + BOWL, HUMP + BOWL, -1),
-        (HUMP + HUMP, BOWL + HUMP, 0),
-        (HUMP + BOWL, [5] * 20, None),
-    ],
-)
-def test_siblings_bend_in_opposite_ways(
-    one: list[int], other: list[int], value: float | None
-) -> None:
-    """By phases: over the whole run the first pair would be the same as the second."""
-    rates = series("rate_bps", {(0, 0): one, (0, 1): other, (1, 0): one})
-    table = rows("sibling-curvature", PHASES, rates=rates, flows=flow_table(0, 0))
-    assert table is not None
-    assert table["name"].to_list() == ["Flow 1"]  # the other flow has one subflow
-    assert table["opposition"].to_list() == [value if value is None else pytest.approx(value)]
-
-
-def test_curvature_needs_phases_and_rates() -> None:
-    rates = series("rate_bps", {(0, 0): HUMP, (0, 1): BOWL})
-    none = {"measure": {"phases": {}}}
-    assert rows("sibling-curvature", none, rates=rates, flows=flow_table(0)) is None
-    assert rows("sibling-curvature", PHASES, flows=flow_table(0)) is None
-
-
-# From phase to phase.
 
 STEPS = {f"{n}": [f"{5 * n} s", f"{5 * n + 5} s"] for n in range(5)}
 LATE = {"measure": {"phases": {**STEPS, "4": ["20.001 s", "25 s"], "all": ["0 s", "25 s"]}}}

@@ -80,3 +80,10 @@ def test_every_case_is_recorded() -> None:
         assert all(figure.reason for figure in cases.values())
     text = (TREE / "benches/instructions.json").read_text()
     assert json.loads(text)
+
+
+def test_routing_by_fmp_costs_half_as_much_again_at_most() -> None:
+    """The two cases have the same flows, and so about as many packet-hops."""
+    for compiler, figures in recorded.read(TREE).items():
+        ratio = figures["k10-fmp"].per_packet_hop / figures["k10-ecmp"].per_packet_hop
+        assert ratio <= 1.5, compiler

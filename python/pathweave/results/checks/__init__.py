@@ -1,7 +1,7 @@
 """Named checks: numbers that published figures are about and no table has.
 
 Each is worked out from a run's tables, and gives rows like them: a check has a column that is its
-value, and others that `where` can choose by. `expected.toml` says `check = "sibling-curvature"`
+value, and others that `where` can choose by. `expected.toml` says `check = "phase-curvature"`
 where it would say `quantity = "goodput"`.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pathweave.results.checks.curvature import sibling_curvature
 from pathweave.results.checks.episodes import suppression_episodes
 from pathweave.results.checks.fluctuation import rate_ranges
 from pathweave.results.checks.jumps import completion_jumps
@@ -46,9 +45,6 @@ def _check(table: Callable[[StoredRun], pl.DataFrame | None], column: str, title
 
 
 CHECKS = {
-    "sibling-curvature": _check(
-        sibling_curvature, "opposition", "Opposite curvature of sibling rates"
-    ),
     "phase-curvature": _check(
         phase_curvature, "opposition", "Opposite curvature of siblings' goodput over phases"
     ),

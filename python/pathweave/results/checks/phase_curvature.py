@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from pathweave.results.checks.curvature import opposition
 from pathweave.results.checks.phases import chain, following
 from pathweave.results.checks.series import phases_s, with_flows
 
@@ -14,6 +14,16 @@ if TYPE_CHECKING:
     import polars as pl
 
     from pathweave.results.read import StoredRun
+
+
+def opposition(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """From -1 to 1: how far the two curvatures of each pair have opposite signs.
+
+    Pairs weigh by the product of their sizes, so that straight lines, whose sign is noise, do not
+    count. None where no pair is bent.
+    """
+    total = math.fsum(abs(a * b) for a, b in pairs)
+    return -math.fsum(a * b for a, b in pairs) / total if total else None
 
 
 def second_differences(values: Sequence[float]) -> list[float]:
