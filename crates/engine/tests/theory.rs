@@ -269,6 +269,43 @@ fn fcc_keeps_one_over_bdp_of_the_queue() {
     }
 }
 
+/// A window is a packet at least. Where more subflows share the bottleneck than there are packets in
+/// B, each packet waits for one of every other subflow: the round-trip time is their number, in units
+/// of s at least, and no marks can shorten it.
+#[test]
+fn many_subflows_wait_for_a_packet_of_each_other() {
+    let delay = Time::from_micros(100);
+    let base = bandwidth_delay(delay);
+    for flows in [2, 10, 20] {
+        let subflows = 4 * flows;
+        let queue = QueueConfig {
+            marking: Marking::Linear {
+                from: 0.0,
+                to: 80.0,
+                probability: 0.8,
+            },
+            ..plans::queue(100, None)
+        };
+        let starts = vec![Time::ZERO; flows];
+        let pattern = plans::pairs(&starts);
+        let mut group = plans::group("fcc", &[("alpha_total", 1000.0)], pattern, Size::Unlimited);
+        group.subflows = 4;
+        group.transport.ack_every = 1;
+        group.transport.minimum_window = 1.0;
+        let fabric = plans::dumbbell(flows as u32, delay);
+        let stop = Some(Time::from_millis(600));
+        let mut plan = plans::plan(fabric, queue, vec![group], stop);
+        plan.measure.from = Time::from_millis(200);
+        let output = plans::run(&plan);
+        let rtt = base + bottleneck(&output, "queue_mean");
+        let floor = base.max(subflows as f64);
+        let what = format!("{subflows} subflows: {rtt}, not {floor}");
+        assert!(rtt > 0.99 * floor, "{what}");
+        // Far above B marks hold all of them at the floor; nearer to it some keep two or three packets.
+        assert!(subflows < 80 || rtt < 1.02 * floor, "{what}");
+    }
+}
+
 // Shares.
 
 #[test]
