@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from pathlib import Path
 
 import pytest
@@ -306,6 +308,31 @@ def test_rows_for_programs(paper: Path) -> None:
     assert "--set" in reason["command"]
     assert (found["made/fig2"]["verdict"], found["made/fig2"]["command"]) == ("picture only", None)
     assert found["made/fig3"]["claims"][0]["values"][0]["ours"] == pytest.approx(100 / 3)
+
+
+def test_cpu_time_before_and_after(paper: Path, tmp_path: Path) -> None:
+    _, errors = reproduce()
+    assert re.search(
+        r"^4 runs: about [0-9]+ s of CPU time, [0-9]+ s for the longest$", errors, re.MULTILINE
+    ), errors
+    times = {
+        path.parent: json.loads(path.read_text())["cpu_s"]
+        for path in tmp_path.glob("results/**/timing.json")
+    }
+    longest = max(times, key=lambda folder: times[folder])
+    text = r"CPU time of the 4 runs: (\S+) s, (\S+) s \((.*)\) for the longest"
+    # Rows that share runs count them once, and what is there already counts.
+    for _ in range(2):
+        found = re.search(text, errors)
+        assert found is not None, errors
+        assert float(found[1]) == pytest.approx(math.fsum(times.values()), rel=0.01)
+        assert float(found[2]) == pytest.approx(times[longest], rel=0.01)
+        scheme = {"reno": "Reno", "dctcp": "DCTCP"}[longest.name.lower().split("-")[0]]
+        assert found[3] == f"made/tab1 {scheme}, seed {longest.name[-1]}"
+        _, errors = reproduce()
+        assert "of CPU time" not in errors
+    _, errors = reproduce("made/fig3")
+    assert "CPU time" not in errors
 
 
 def test_a_recorded_number_that_is_gone_does_not_pass(paper: Path) -> None:

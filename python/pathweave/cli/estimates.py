@@ -30,9 +30,17 @@ def say_if_long(session: Session, cores: Cores, *, until: bool) -> None:
 
 
 def say_if_long_together(
-    sessions: Sequence[Session], cores: Cores, *, until: bool = False, always: bool = False
+    sessions: Sequence[Session],
+    cores: Cores,
+    *,
+    until: bool = False,
+    always: bool = False,
+    cpu: bool = False,
 ) -> None:
-    """The same of all missing runs of several sessions; `always` says it of short ones, too."""
+    """The same of all missing runs of several sessions; `always` says it of short ones, too.
+
+    With `cpu` their CPU time is said, too, of as many as it is known of.
+    """
     found = [each for session in sessions if (each := foresee(session, _TRIAL_S)) is not None]
     if not found:
         return
@@ -47,7 +55,24 @@ def say_if_long_together(
             messages(),
             f"{most}{_runs(runs)}: {_about(wall)} of wall time, {at_once} at a time{each}",
         )
+    if cpu:
+        _say_cpu_time(found)
     _warn_of_memory(memory * at_once, at_once)
+
+
+def _say_cpu_time(found: Sequence[Estimate]) -> None:
+    known = [each for each in found if each.cpu_s < math.inf]
+    if not known:
+        return
+    runs = sum(each.runs for each in known)
+    total = sum(each.runs * each.cpu_s for each in known)
+    longest = max(each.cpu_s for each in known)
+    text = f"{_runs(runs)}: about {_seconds(total)} of CPU time"
+    say(messages(), f"{text}, {_seconds(longest)} for the longest" if runs > 1 else text)
+
+
+def _seconds(value: float) -> str:
+    return f"{value:,.0f} s" if value >= 1 else "1 s"
 
 
 def print_estimates(session: Session, cores: Cores, *, until: bool, json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +28,22 @@ if TYPE_CHECKING:
 PAPERS = Path("papers")
 _PIPED = 160
 """Columns of a table that does not go to a terminal."""
+
+
+@dataclass
+class _Runs:
+    """The runs that were asked for."""
+
+    rows: dict[str, Session | None] = field(default_factory=dict)
+    """By the row's id; None where it has no scenario."""
+    explanations: list[tuple[str, Session]] = field(default_factory=list)
+    """Each with the row's id."""
+
+    @property
+    def all(self) -> list[tuple[str, Session]]:
+        """Each with the row's id."""
+        own = [(row, session) for row, session in self.rows.items() if session is not None]
+        return own + self.explanations
 
 
 def reproduce(
@@ -89,11 +106,11 @@ def reproduce(
     check_size([row for _, rows in chosen for row in rows], size)
     for paper, _ in chosen:  # damaged ones are found before anything is run
         read_records(paper.folder / FILE)
-    sessions: dict[str, Session | None] = {}
+    runs = _Runs()
     if list_:
         found = [(paper, _recorded(paper, rows)) for paper, rows in chosen]
     else:
-        found = _run(chosen, wanted, jobs, sessions, explain=explain)
+        found = _run(chosen, wanted, jobs, runs, explain=explain)
     if json:
         print_json([_document(each) for _, rows in found for each in rows])
     else:
@@ -103,7 +120,8 @@ def reproduce(
             output().print(f"\n{counted_text(each for _, rows in found for each in rows)}")
     if list_:
         return
-    _report(found, papers, sessions, wanted)
+    _report(found, papers, runs, wanted)
+    _say_cpu_time(runs)
     _finish(found, papers, record=record, check=check, beside_json=json)
 
 
@@ -132,13 +150,13 @@ def _run(
     chosen: Sequence[tuple[Paper, list[Row]]],
     wanted: Wanted,
     jobs: int | None,
-    sessions: dict[str, Session | None],
+    runs: _Runs,
     *,
     explain: bool,
 ) -> list[tuple[Paper, list[Reproduced]]]:
     """Run what is missing, judge it, and run what explains differences.
 
-    `sessions` takes the runs of each row.
+    `runs` takes what it runs, and what is there already.
     """
     from pathweave.cli.together import simulate_all
     from pathweave.reproducing.reproduced import reproduced
@@ -151,22 +169,22 @@ def _run(
     )
 
     rows = [row for _, several in chosen for row in several]
-    sessions.update((row.id, open_row(row, wanted)) for row in rows)
+    runs.rows.update((row.id, open_row(row, wanted)) for row in rows)
     long = wanted.size != "quick"
-    simulate_all(
-        {name: [each] for name, each in sessions.items() if each}, jobs, "rows", say_time=long
-    )
-    records: dict[str, Record | None] = {row.id: record_row(row, sessions[row.id]) for row in rows}
+    named = {name: [each] for name, each in runs.rows.items() if each}
+    simulate_all(named, jobs, "rows", say_time=long, say_cpu=True)
+    records: dict[str, Record | None] = {row.id: record_row(row, runs.rows[row.id]) for row in rows}
     if explain:
         work: list[tuple[Row, Because, Session]] = [
             (row, because, open_ablation(row, because, wanted))
             for row in rows
             for because in reproduced(row, records[row.id]).to_explain()
         ]
+        runs.explanations += [(row.id, session) for row, _, session in work]
         by_row: dict[str, list[Session]] = {}
-        for row, _, session in work:
-            by_row.setdefault(row.id, []).append(session)
-        simulate_all(by_row, jobs, "explanations", say_time=long)
+        for name, session in runs.explanations:
+            by_row.setdefault(name, []).append(session)
+        simulate_all(by_row, jobs, "explanations", say_time=long, say_cpu=True)
         for row, because, session in work:
             gave = record_ablation(row, because, session)
             before = records[row.id]
@@ -177,10 +195,27 @@ def _run(
     ]
 
 
+def _say_cpu_time(runs: _Runs) -> None:
+    """What the runs took, on whichever machine and whenever they were made."""
+    from pathweave.cli.console import messages, say
+    from pathweave.reproducing.cpu_time import cpu_time
+    from pathweave.results.units import number
+
+    found = cpu_time(runs.all)
+    if found is None:
+        return
+    longest = f"{number(found.longest_s, 3)} s ({found.longest})"
+    if found.runs == 1:
+        say(messages(), f"CPU time of the run: {longest}")
+        return
+    total = f"CPU time of the {found.runs} runs: {number(found.total_s, 3)} s"
+    say(messages(), f"{total}, {longest} for the longest")
+
+
 def _report(
     found: Sequence[tuple[Paper, list[Reproduced]]],
     folder: Path,
-    sessions: dict[str, Session | None],
+    runs: _Runs,
     wanted: Wanted,
 ) -> None:
     """Write the pages of these papers, and the index of all.
@@ -193,7 +228,7 @@ def _report(
     from pathweave.reproducing.work import open_row, read_papers, stored
 
     def runs_of(row: Row) -> StoredScenario | None:
-        session = sessions[row.id] if row.id in sessions else open_row(row, wanted)
+        session = runs.rows[row.id] if row.id in runs.rows else open_row(row, wanted)
         return None if session is None else stored(session)
 
     asked = {each.row.id: each for _, rows in found for each in rows}

@@ -18,12 +18,17 @@ if TYPE_CHECKING:
 
 
 def simulate_all(
-    sessions: Mapping[str, Sequence[Session]], jobs: int | None, what: str, *, say_time: bool
+    sessions: Mapping[str, Sequence[Session]],
+    jobs: int | None,
+    what: str,
+    *,
+    say_time: bool,
+    say_cpu: bool = False,
 ) -> None:
     """Run what is missing of all sessions; leaves with exit code 1 when some of it is missing.
 
     They are by name: each run's label begins with it. `what` says what they are of. `say_time` says
-    how long the runs take however short that is.
+    how long the runs take however short that is, `say_cpu` what CPU time.
     """
     from pathweave.cli import estimates
     from pathweave.cli.console import messages
@@ -42,7 +47,7 @@ def simulate_all(
     console = messages()
     if len(missing) < len(tasks):
         console.print(f"{what}: {len(tasks) - len(missing)} of {len(tasks)} runs are there already")
-    estimates.say_if_long_together(named, cores, always=say_time)
+    estimates.say_if_long_together(named, cores, always=say_time, cpu=say_cpu)
     with watch(console, len(missing)) as progress:
         outcome: Outcome = execute_all(named, cores, progress, progress.restore_terminal)
     if outcome.cancelled or outcome.failed:
