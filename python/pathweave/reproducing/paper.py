@@ -197,6 +197,9 @@ class Row:
     """Names of the report's figures that mirror the published one."""
     claims: tuple[Claim, ...]
     because: tuple[Because, ...]
+    paper_setups: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By name of the claim: `paper_size.setups`. Empty where the quick set-up is the published one.
+    """
 
     @property
     def id(self) -> str:

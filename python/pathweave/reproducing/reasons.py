@@ -110,6 +110,8 @@ def reasons(row: Row, record: Record, judged: Sequence[Judged]) -> list[Reason]:
 
 def is_open(because: Because, judged: Judged) -> bool:
     """Whether there is something that the explanation can be of."""
+    if judged.outcome is Outcome.SIZES_DISAGREE:  # neither a difference nor an agreement
+        return False
     if because.of_agreement:
         return judged.outcome is not Outcome.NOT_RUN
     if judged.outcome in (Outcome.IN_ORDER, Outcome.EFFECT_DIFFERS):  # some need not agree

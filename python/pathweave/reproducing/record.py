@@ -87,10 +87,12 @@ class Record:
     samples: Mapping[str, tuple[Sample, ...]]
     """By name of the claim."""
     ablations: tuple[Ablation, ...] = ()
+    setups: Mapping[str, str] = field(default_factory=dict[str, str])
+    """At the published size, by name of the claim: `paper_size.setups`. Empty at other sizes."""
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object; `from_json` reads it."""
-        return {
+        found: dict[str, Any] = {
             "version": self.version,
             "size": self.size,
             "settings": self.settings,
@@ -103,6 +105,7 @@ class Record:
             },
             "ablations": [each.to_json() for each in self.ablations],
         }
+        return found | ({"setups": dict(self.setups)} if self.setups else {})
 
     @staticmethod
     def from_json(value: Mapping[str, Any]) -> Record:
@@ -119,6 +122,7 @@ class Record:
                 for name, several in value["samples"].items()
             },
             ablations=tuple(Ablation.from_json(each) for each in value["ablations"]),
+            setups=value.get("setups", {}),
         )
 
 

@@ -1,4 +1,8 @@
-"""A row with all that is known of it: verdicts on its claims, and what explains differences."""
+"""A row with all that is known of it: verdicts on its claims, and what explains differences.
+
+Verdicts are on what its quick runs give. A claim of which these give something else than the
+published size has none.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,23 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pathweave.reproducing.consistency import checked
 from pathweave.reproducing.paper import Kind
+from pathweave.reproducing.paper_size import QUICK, still_valid
 from pathweave.reproducing.reasons import Explained, Reason, explained, is_open, reasons
 from pathweave.reproducing.sample import aligned
-from pathweave.reproducing.verdict import HOLDS, Judged, Outcome, judge, not_run, overall
+from pathweave.reproducing.verdict import (
+    HOLDS,
+    Consistency,
+    Judged,
+    Outcome,
+    judge,
+    not_run,
+    overall,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from pathweave.reproducing.paper import Because, Claim, Row
     from pathweave.reproducing.record import Record
@@ -36,6 +50,14 @@ class Reproduced:
     record: Record | None
     judged: tuple[Judged, ...]
     reasons: tuple[Reason, ...]
+    paper_size: Record | None = None
+    """What was recorded at the published size and still counts."""
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether it was run in a set-up that is smaller than the published one."""
+        record = self.record
+        return record is not None and record.size == QUICK and bool(self.row.paper_setups)
 
     @property
     def deciding(self) -> list[Judged]:
@@ -93,22 +115,35 @@ class Reproduced:
         ]
 
 
-def reproduced(row: Row, record: Record | None) -> Reproduced:
-    """Judge a row by what its runs gave; `record` is None where nothing was run."""
-    judged = tuple(_judged(claim, record) for claim in row.claims)
+def reproduced(row: Row, record: Record | None, paper_size: Record | None = None) -> Reproduced:
+    """Judge a row by what its runs gave; `record` is None where nothing was run.
+
+    `paper_size` is what was recorded at the published size, which quick runs are checked against.
+    """
+    is_quick = record is not None and record.size == QUICK
+    checks = still_valid(row, paper_size) if is_quick else None
+    judged = tuple(_judged(row, claim, record, checks) for claim in row.claims)
     found = reasons(row, record, judged) if record else []
-    return Reproduced(row, record, judged, tuple(found))
+    return Reproduced(row, record, judged, tuple(found), checks)
 
 
-def _judged(claim: Claim, record: Record | None) -> Judged:
+def _judged(row: Row, claim: Claim, record: Record | None, checks: Record | None) -> Judged:
     if record is None or claim.name not in record.samples:
         return not_run(claim, aligned(claim, ()))
-    return judge(claim, aligned(claim, record.samples[claim.name]))
+    judged = judge(claim, aligned(claim, record.samples[claim.name]))
+    if checks is None or claim.name not in row.paper_setups:
+        return judged
+    return checked(judged, aligned(claim, checks.samples.get(claim.name, ())))
 
 
 def holding(several: Iterable[Judged]) -> int:
     """How many of these claims our runs bear out."""
     return sum(each.outcome in HOLDS for each in several)
+
+
+def consistencies(several: Sequence[Judged]) -> Counter[Consistency]:
+    """How many of these claims are consistent with the published size, and how many are not."""
+    return Counter(each.consistency for each in several if each.consistency is not None)
 
 
 def claim_counts(rows: Iterable[Reproduced]) -> Counter[Outcome]:
@@ -140,6 +175,7 @@ def counted_text(rows: Iterable[Reproduced]) -> str:
         ),
         Outcome.DIFFERS: ("differs", "differ"),
         Outcome.UNDECIDED: ("is not decided", "are not decided"),
+        Outcome.SIZES_DISAGREE: ("has sizes that disagree", "have sizes that disagree"),
         Outcome.NO_VALUE: ("has no value", "have no value"),
         Outcome.PICTURE: ("can only be compared by eye",) * 2,
         Outcome.READINGS: ("has our readings only", "have our readings only"),

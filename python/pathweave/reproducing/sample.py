@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pathweave.reproducing.paper import Claim
+    from pathweave.results.measured import Measured
     from pathweave.results.read import StoredScenario
 
 
@@ -71,6 +72,11 @@ class Sample:
         return Sample(value["at"], values, bound, lacking)
 
 
+def measured_of(claim: Claim) -> Measured:
+    """What a claim is about, of each variant."""
+    return claim.expected.measured if isinstance(claim, Number) else claim.measured
+
+
 def variants_of(claim: Claim) -> list[dict[str, str]]:
     """The variants that a claim is about, each by names on axes."""
     if isinstance(claim, Number):
@@ -105,8 +111,7 @@ def sample_of(
 
     With `other_seed` a ratio is relative to a run with another seed.
     """
-    measured = claim.expected.measured if isinstance(claim, Number) else claim.measured
-    by_seed = measured.by_seed(scenario, here, other_seed=other_seed)
+    by_seed = measured_of(claim).by_seed(scenario, here, other_seed=other_seed)
     ran = {
         run.seed
         for run in scenario.counted().runs

@@ -16,6 +16,8 @@ outside.
 
 Nothing is decided by one seed, or where some seeds have no value. A lower bound (too much was
 unfinished) can only show that a value is too large, or the larger of two.
+
+A claim whose quick set-up is not the published one may lose its verdict: see `consistency`.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from pathweave.statistics.kendall import kendall_tau
 from pathweave.statistics.paired import paired_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pathweave.reproducing.paper import Claim
     from pathweave.results.expected import Expected
@@ -54,6 +56,8 @@ class Outcome(StrEnum):
     EFFECT_DIFFERS = "agrees in order, effect differs"
     DIFFERS = "differs"
     UNDECIDED = "not decided"
+    SIZES_DISAGREE = "sizes disagree"
+    """The quick set-up gives something else than the published one, and so no verdict."""
     NO_VALUE = "no value"
     PICTURE = "picture only"
     READINGS = "readings only"
@@ -72,6 +76,15 @@ HOLDS = (Outcome.AGREES, Outcome.IN_ORDER, Outcome.EFFECT_DIFFERS)
 """Of a claim that our runs bear out, if only in its order."""
 
 
+class Consistency(StrEnum):
+    """How what a claim's quick runs give compares with what it gives at the published size."""
+
+    CONSISTENT = "consistent"
+    DISAGREES = "disagrees"
+    NOT_COMPARED = "not compared"
+    """One of the two has no value, or nothing that could be contradicted."""
+
+
 @dataclass(frozen=True)
 class Point:
     """One variant of a claim, judged."""
@@ -80,6 +93,8 @@ class Point:
     outcome: Outcome
     published: float | None = None
     """In the claim's unit; None where no number was published."""
+    at_paper_size: Sample | None = None
+    """The same at the published size; None without such a value."""
 
     @property
     def difference(self) -> float | None:
@@ -99,6 +114,9 @@ class Judged:
     points: tuple[Point, ...]
     because: str = ""
     """What decided, where it is not plain from the points."""
+    consistency: Consistency | None = None
+    """None where there is nothing recorded at the published size, or where that is the quick one.
+    """
 
 
 def judge(claim: Claim, found: Sequence[Sample]) -> Judged:
@@ -118,13 +136,17 @@ def not_run(claim: Claim, found: Sequence[Sample]) -> Judged:
 
 
 def overall(outcomes: Sequence[Outcome], *, picture: bool) -> Outcome:
-    """The verdict on a row: that of its worst claim."""
+    """The verdict on a row: that of its worst claim.
+
+    A claim whose sizes disagree has no verdict, and the others decide.
+    """
     if not outcomes:
         return Outcome.PICTURE if picture else Outcome.NOT_RUN
     for worst in _WORST:
         if worst in outcomes:
             return worst
-    return Outcome.AGREES
+    undecided = all(outcome is Outcome.SIZES_DISAGREE for outcome in outcomes)
+    return Outcome.SIZES_DISAGREE if undecided else Outcome.AGREES
 
 
 def number_outcome(sample: Sample, published: float, expected: Expected) -> Outcome:
@@ -206,6 +228,8 @@ class _Steps:
     """Pairs that need no order, and have the wrong one by more than the tolerance."""
     furthest: dict[object, _Apart] = field(default_factory=dict)
     """By panel."""
+    apart: list[tuple[str, float | None]] = field(default_factory=list)
+    """Each pair of `wanted`, and how far the second is above the first; None if not known."""
 
     @property
     def any(self) -> bool:
@@ -213,9 +237,10 @@ class _Steps:
 
     def add(self, what: str, low: Sample, high: Sample) -> None:
         """A pair whose second value must be the larger."""
-        known = _least_apart(low, high) is not None
-        p_value = _p(high, low) if known else None
+        apart = _least_apart(low, high)
+        p_value = None if apart is None else _p(high, low)
         self.wanted.append((what, p_value, _mean(high, low)))
+        self.apart.append((what, apart if low.values.keys() & high.values.keys() else None))
 
     def compare(self, panel: object, what: str, published: float, ours: float) -> None:
         """The difference of a pair, in ours and as it was published."""
@@ -338,14 +363,36 @@ def _order(claim: Order, found: Sequence[Sample]) -> Judged:
     if missing:
         said = f"no value of {', '.join(missing)}"
         return Judged(claim, Outcome.NO_VALUE, points, said)
+    steps = _levels(claim, by_name)
+    outcome = steps.outcome()
+    in_order = Outcome.IN_ORDER if outcome is Outcome.AGREES else outcome
+    return Judged(claim, in_order, points, "" if in_order is Outcome.IN_ORDER else steps.said())
+
+
+def _levels(claim: Order, by_name: Mapping[str, Sample]) -> _Steps:
     steps = _Steps()
     for lower, upper in zip(claim.levels, claim.levels[1:], strict=False):
         for low in lower:
             for high in upper:
                 steps.add(f"{high} above {low}", by_name[low], by_name[high])
-    outcome = steps.outcome()
-    in_order = Outcome.IN_ORDER if outcome is Outcome.AGREES else outcome
-    return Judged(claim, in_order, points, "" if in_order is Outcome.IN_ORDER else steps.said())
+    return steps
+
+
+def steps_of(claim: Order | Number, found: Sequence[Sample]) -> list[tuple[str, float | None]]:
+    """The pairs of variants that a claim puts in an order, as "B above A".
+
+    Each with how far the second is above the first in these samples, in the mean; None where that
+    is not known.
+    """
+    if isinstance(claim, Order):
+        return _levels(claim, {sample.at[claim.axis]: sample for sample in found}).apart
+    steps = _Steps()
+    points = [
+        Point(sample, Outcome.UNDECIDED, point.value)
+        for sample, point in zip(found, claim.expected.points, strict=True)
+    ]
+    _published_order(points, claim.expected, steps)
+    return steps.apart
 
 
 def _shape(claim: Shape, found: Sequence[Sample]) -> Judged:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from pathweave.reproducing.paper import Kind, Number, Order, Shape
 from pathweave.reproducing.reasons import Explained
-from pathweave.reproducing.verdict import Outcome
+from pathweave.reproducing.reproduced import consistencies
+from pathweave.reproducing.verdict import Consistency, Outcome
 from pathweave.results.present import plus_minus
 from pathweave.results.units import number, rate_unit, scale, time_unit
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pathweave.reproducing.paper import Because, Claim
+    from pathweave.reproducing.reproduced import Reproduced
     from pathweave.reproducing.sample import Sample
     from pathweave.reproducing.verdict import Judged, Point
 
@@ -117,6 +119,37 @@ def why_text(why: Explained | None) -> str:
     return "explanation not run" if why is Explained.NOT_RUN else why.value
 
 
+def checked_text(found: Reproduced) -> str:
+    """How a row's quick runs compare with the published size; empty where that is no other one.
+
+    "consistent in 4 of 5 claims, 1 of 1 reading (2 seeds); the sizes disagree in 1".
+    """
+    if not found.is_reduced:
+        return ""
+    if found.paper_size is None:
+        return "not checked"
+    parts: list[str] = []
+    for name, several in (("claim", found.deciding), ("reading", found.readings)):
+        reduced = [each for each in several if each.claim.name in found.row.paper_setups]
+        if reduced:
+            good = consistencies(reduced)[Consistency.CONSISTENT]
+            parts.append(f"{good} of {many(len(reduced), name)}")
+    seeds = many(len(found.paper_size.seeds), "seed")
+    text = f"consistent in {', '.join(parts)} ({seeds})"
+    counted = consistencies(found.judged)
+    off, open_ = counted[Consistency.DISAGREES], counted[Consistency.NOT_COMPARED]
+    text += f"; the sizes disagree in {off}" if off else ""
+    return text + (f"; {open_} not compared" if open_ else "")
+
+
+def paper_size_text(judged: Judged, point: Point, unit: str | None = None) -> str:
+    """Ours at the published size, where the sizes disagree: "480.2 Mbps at the published size"."""
+    there = point.at_paper_size
+    if judged.consistency is not Consistency.DISAGREES or there is None:
+        return ""
+    return f"{sample_text(judged.claim, there, unit)} at the published size"
+
+
 def changed_text(because: Because) -> str:
     """What an explanation's runs have changed, in Markdown."""
     changed = [*because.sets, *([f"--size {because.size}"] if because.size else [])]
@@ -126,6 +159,11 @@ def changed_text(because: Because) -> str:
 def heading_text(because: Because) -> str:
     """What an explanation is of: 'Why "goodput" differs'."""
     return f'Why "{because.claim}" {"agrees" if because.of_agreement else "differs"}'
+
+
+def many(number: int, what: str) -> str:
+    """A number of things: "1 seed", "2 seeds"."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _with_unit(text: str, unit: str) -> str:

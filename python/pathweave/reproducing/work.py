@@ -7,7 +7,6 @@ import json
 import shlex
 import subprocess
 import sys
-import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from pathweave.core import core
 from pathweave.errors import InputError, PathweaveError
 from pathweave.reproducing.paper import find_papers, read_paper
+from pathweave.reproducing.paper_size import PAPER, QUICK, setups, sizes_of
 from pathweave.reproducing.reasons import chosen_variants
 from pathweave.reproducing.record import Ablation, Record
 from pathweave.reproducing.sample import Sample, sample_of, samples, variants_of
@@ -33,8 +33,6 @@ _DRAWN = 8
 """Flows of a group that tell what its seed drew: they are asked for before anything has ended."""
 _SHORT = 12
 """Digits of a hash."""
-QUICK = "quick"
-"""The size of a scenario file as it stands."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +71,8 @@ def read_papers(folder: Path, names: Sequence[str]) -> list[tuple[Paper, list[Ro
     found: list[tuple[Paper, list[Row]]] = []
     for name, rows in wanted.items():
         paper = read_paper(known[name], axes_of)
+        with_setups = tuple(replace(row, paper_setups=setups(row)) for row in paper.rows)
+        paper = replace(paper, rows=with_setups)
         by_name = {row.name: row for row in paper.rows}
         for row in rows or []:
             if row not in by_name:
@@ -84,7 +84,7 @@ def read_papers(folder: Path, names: Sequence[str]) -> list[tuple[Paper, list[Ro
 def check_size(rows: Sequence[Row], size: str) -> None:
     """Raise `InputError` for a size that none of these rows has."""
     known = {QUICK: None} | {
-        name: None for row in rows if row.scenario is not None for name in _sizes(row.scenario)
+        name: None for row in rows if row.scenario is not None for name in sizes_of(row.scenario)
     }
     if size not in known:
         raise InputError(f'none of these rows has a size "{size}"; they have {_list(known)}')
@@ -155,14 +155,16 @@ def record_row(row: Row, session: Session | None) -> Record | None:
     found = stored(session)
     if found is None:
         return None
+    size = session.request.size or QUICK
     return Record(
         version=version,
-        size=session.request.size or QUICK,
+        size=size,
         settings=session.plan.settings.hash,
         command=_command(row, session),
         seeds=tuple(sorted({run.seed for run in found.runs})),
         workload=_workload(found),
         samples={claim.name: samples(claim, found) for claim in row.claims},
+        setups=row.paper_setups if size == PAPER else {},
     )
 
 
@@ -246,11 +248,7 @@ def _command(row: Row, session: Session) -> str:
 
 def _size(scenario: Path, wanted: str) -> str | None:
     """The wanted size where the file has it; the file as it stands otherwise."""
-    return wanted if wanted in _sizes(scenario) else None
-
-
-def _sizes(scenario: Path) -> Mapping[str, object]:
-    return tomllib.loads(scenario.read_text("utf-8")).get("sizes", {})
+    return wanted if wanted in sizes_of(scenario) else None
 
 
 def _list(names: Mapping[str, object]) -> str:
