@@ -364,8 +364,8 @@ def test_a_recorded_number_that_is_gone_does_not_pass(paper: Path) -> None:
         (
             ["--record", "--seeds", "3"],
             (
-                "error: --record is of the quick size and each row's own seeds;"
-                " leave out --size and --seeds\n"
+                "error: --record at the quick size uses each row's own number of seeds;"
+                " leave out --seeds\n"
             ),
         ),
         (["mad"], 'error: there is no paper "mad" in papers; there are made\n'),
@@ -394,10 +394,17 @@ def test_a_mistake_is_found_before_anything_is_run(paper: Path, tmp_path: Path) 
     )
     assert not (tmp_path / "results").exists()
     path.write_text(EXPECTED)
-    (paper / "reproduced.json").write_text('{"format": 1, "rows": {"tab1": {}}}')
+    records = paper / "reproduced.json"
+    records.write_text('{"format": 2, "rows": {"tab1": {}}, "paper_size": {}}')
     code, _, errors = run_here("reproduce", "--list")
     assert code == 2
     assert errors == "error: papers/made/reproduced.json is damaged: KeyError('version')\n"
+    records.write_text('{"format": 1, "rows": {}}')
+    code, _, errors = run_here("reproduce", "--list")
+    assert code == 2
+    assert errors == (
+        "error: papers/made/reproduced.json was written by another version of Pathweave\n"
+    )
 
 
 def test_a_program_that_fails_is_one_line(paper: Path) -> None:

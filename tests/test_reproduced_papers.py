@@ -13,6 +13,7 @@ import pytest
 
 from pathweave.cli.app import call
 from pathweave.reproducing.documents import BEGIN, END, counts_text, paper_text, recorded
+from pathweave.reproducing.record import FILE, read_records
 from pathweave.reproducing.work import Wanted, open_row, read_papers
 
 if TYPE_CHECKING:
@@ -52,6 +53,16 @@ def test_every_claim_of_every_row_is_recorded(paper: Paper, tmp_path: Path) -> N
         if session is not None:
             assert found.record.settings == session.plan.settings.hash, row.id
             assert len(found.record.seeds) >= 5, row.id
+
+
+@pytest.mark.parametrize("paper", [paper for paper, _ in read_papers(PAPERS, [])])
+def test_values_at_the_published_size_are_of_the_scenarios_as_they_stand(paper: Paper) -> None:
+    """Those of rows that have any; `--size paper --record` writes them."""
+    records = read_records(paper.folder / FILE).paper_size
+    rows = {row.name: row for row in paper.rows}
+    for name, record in records.items():
+        assert record.setups == rows[name].paper_setups != {}, name
+        assert set(record.samples) == set(record.setups), name
 
 
 def test_readmes_show_what_is_recorded() -> None:

@@ -14,13 +14,12 @@ from pathweave.errors import InputError
 from pathweave.results import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
+    from collections.abc import Mapping, Sequence
 
     from pathweave.reproducing.paper import Because, Paper, Row
-    from pathweave.reproducing.record import Record
+    from pathweave.reproducing.record import Record, Records
     from pathweave.reproducing.reproduced import Reproduced
+    from pathweave.reproducing.verdict import Point
     from pathweave.reproducing.work import Wanted
     from pathweave.results.read import StoredScenario
     from pathweave.running.session import Session
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 PAPERS = Path("papers")
 _PIPED = 160
 """Columns of a table that does not go to a terminal."""
+
+Found = list["tuple[Paper, list[Reproduced]]"]
 
 
 @dataclass
@@ -95,7 +96,9 @@ def reproduce(
 
     Example: pathweave reproduce xmp/tab1 --explain
     """
-    from pathweave.cli.console import output, print_json
+    from pathweave.cli.console import messages, output, print_json
+    from pathweave.cli.recorded import moved, write
+    from pathweave.reproducing.documents import recorded
     from pathweave.reproducing.record import FILE, read_records
     from pathweave.reproducing.reproduced import counted_text
     from pathweave.reproducing.work import Wanted, check_size, read_papers
@@ -104,13 +107,15 @@ def reproduce(
     wanted = Wanted(size, seeds, out)
     chosen = read_papers(papers, names or [])
     check_size([row for _, rows in chosen for row in rows], size)
-    for paper, _ in chosen:  # damaged ones are found before anything is run
-        read_records(paper.folder / FILE)
+    if record:
+        chosen = _to_record(chosen, size)
+    # Damaged ones are found before anything is run.
+    records = {paper.name: read_records(paper.folder / FILE) for paper, _ in chosen}
     runs = _Runs()
     if list_:
-        found = [(paper, _recorded(paper, rows)) for paper, rows in chosen]
+        found = [(paper, recorded(paper, rows)) for paper, rows in chosen]
     else:
-        found = _run(chosen, wanted, jobs, runs, explain=explain)
+        found = _run(chosen, wanted, jobs, runs, records, explain=explain)
     if json:
         print_json([_document(each) for _, rows in found for each in rows])
     else:
@@ -122,7 +127,13 @@ def reproduce(
         return
     _report(found, papers, runs, wanted)
     _say_cpu_time(runs)
-    _finish(found, papers, record=record, check=check, beside_json=json)
+    # Programs read nothing but JSON from the output.
+    console = messages() if json else output()
+    failed = check and moved(found, size, console)
+    if record:
+        write(found, papers, console)
+    if failed:
+        raise typer.Exit(FAILED)
 
 
 def _check_options(
@@ -131,19 +142,34 @@ def _check_options(
     """Raise `InputError` for options that do not go together."""
     if list_ and (seeds or size != "quick" or explain or check or record):
         raise InputError("--list shows what was recorded; give it without other options but --json")
-    if record and (seeds or size != "quick"):
+    if record and size not in ("quick", "paper"):
+        raise InputError(f"--record works at the sizes quick and paper, not at {size}")
+    if record and size == "quick" and seeds:
         raise InputError(
-            "--record is of the quick size and each row's own seeds; leave out --size and --seeds"
+            "--record at the quick size uses each row's own number of seeds; leave out --seeds"
         )
+    if record and size == "paper" and explain:
+        raise InputError("explanations are recorded at the quick size; leave out --explain")
 
 
-def _recorded(paper: Paper, rows: Sequence[Row]) -> list[Reproduced]:
-    """The rows with what was recorded of them."""
-    from pathweave.reproducing.record import FILE, read_records
-    from pathweave.reproducing.reproduced import reproduced
+def _to_record(
+    chosen: Sequence[tuple[Paper, list[Row]]], size: str
+) -> list[tuple[Paper, list[Row]]]:
+    """The rows that can be recorded at a size: at the published one, those that have another."""
+    from pathweave.cli.console import messages, say
+    from pathweave.reproducing.paper_size import PAPER
 
-    records = read_records(paper.folder / FILE)
-    return [reproduced(row, records.rows.get(row.name)) for row in rows]
+    if size != PAPER:
+        return list(chosen)
+    reduced = [(paper, [row for row in rows if row.paper_setups]) for paper, rows in chosen]
+    kept = sum(len(rows) for _, rows in reduced)
+    skipped = sum(len(rows) for _, rows in chosen) - kept
+    if not kept:
+        raise InputError("the quick set-up of these rows is the published one")
+    if skipped:
+        what = "row has" if skipped == 1 else "rows have"
+        say(messages(), f"skipped: {skipped} {what} no other size than the quick one")
+    return [(paper, rows) for paper, rows in reduced if rows]
 
 
 def _run(
@@ -151,12 +177,13 @@ def _run(
     wanted: Wanted,
     jobs: int | None,
     runs: _Runs,
+    recorded: Mapping[str, Records],
     *,
     explain: bool,
-) -> list[tuple[Paper, list[Reproduced]]]:
+) -> Found:
     """Run what is missing, judge it, and run what explains differences.
 
-    `runs` takes what it runs, and what is there already.
+    `runs` takes what it runs, and what is there already. `recorded` are the records of each paper.
     """
     from pathweave.cli.together import simulate_all
     from pathweave.reproducing.reproduced import reproduced
@@ -174,11 +201,15 @@ def _run(
     named = {name: [each] for name, each in runs.rows.items() if each}
     simulate_all(named, jobs, "rows", say_time=long, say_cpu=True)
     records: dict[str, Record | None] = {row.id: record_row(row, runs.rows[row.id]) for row in rows}
+
+    def judged(row: Row) -> Reproduced:
+        return reproduced(row, records[row.id], recorded[row.paper].paper_size.get(row.name))
+
     if explain:
         work: list[tuple[Row, Because, Session]] = [
             (row, because, open_ablation(row, because, wanted))
             for row in rows
-            for because in reproduced(row, records[row.id]).to_explain()
+            for because in judged(row).to_explain()
         ]
         runs.explanations += [(row.id, session) for row, _, session in work]
         by_row: dict[str, list[Session]] = {}
@@ -190,9 +221,7 @@ def _run(
             before = records[row.id]
             if gave is not None and before is not None:
                 records[row.id] = with_ablations(before, [gave])
-    return [
-        (paper, [reproduced(row, records[row.id]) for row in several]) for paper, several in chosen
-    ]
+    return [(paper, [judged(row) for row in several]) for paper, several in chosen]
 
 
 def _say_cpu_time(runs: _Runs) -> None:
@@ -212,12 +241,7 @@ def _say_cpu_time(runs: _Runs) -> None:
     say(messages(), f"{total}, {longest} for the longest")
 
 
-def _report(
-    found: Sequence[tuple[Paper, list[Reproduced]]],
-    folder: Path,
-    runs: _Runs,
-    wanted: Wanted,
-) -> None:
+def _report(found: Found, folder: Path, runs: _Runs, wanted: Wanted) -> None:
     """Write the pages of these papers, and the index of all.
 
     Rows that were not asked for are there with what was recorded of them.
@@ -225,6 +249,7 @@ def _report(
     from pathweave.cli.console import messages, say
     from pathweave.cli.drawing import watch
     from pathweave.report.reproduced import build_reports
+    from pathweave.reproducing.documents import recorded
     from pathweave.reproducing.work import open_row, read_papers, stored
 
     def runs_of(row: Row) -> StoredScenario | None:
@@ -233,72 +258,13 @@ def _report(
 
     asked = {each.row.id: each for _, rows in found for each in rows}
     everything = [
-        (paper, [asked.get(each.row.id, each) for each in _recorded(paper, rows)])
+        (paper, [asked.get(each.row.id, each) for each in recorded(paper, rows)])
         for paper, rows in read_papers(folder, [])
     ]
     names = {paper.name for paper, _ in found}
     with watch(messages()) as steps:
         pages = build_reports(everything, names, runs_of, wanted.root, steps)
     say(messages(), f"Report: {pages[-1]}")
-
-
-def _finish(
-    found: Sequence[tuple[Paper, list[Reproduced]]],
-    papers: Path,
-    *,
-    record: bool,
-    check: bool,
-    beside_json: bool,
-) -> None:
-    """Compare with what was recorded and write records, as far as they are asked for."""
-    from pathweave.cli.console import messages, output, say
-    from pathweave.reproducing.record import FILE, read_records
-
-    passed = True
-    if check:
-        recorded = {paper.name: read_records(paper.folder / FILE).rows for paper, _ in found}
-        passed = _check(
-            [
-                (each.row.id, recorded[paper.name].get(each.row.name), each.record)
-                for paper, rows in found
-                for each in rows
-            ],
-            messages() if beside_json else output(),
-        )
-    if record:
-        from pathweave.reproducing.documents import write_documents
-        from pathweave.reproducing.work import read_papers
-        from pathweave.results.expected import FILE as PUBLISHED
-
-        above = papers.parent if (papers / PUBLISHED).is_file() else papers
-        everything = [paper for paper, _ in read_papers(above, [])]
-        for path in write_documents(found, everything):
-            say(messages(), f"written: {path}")
-    if not passed:
-        raise typer.Exit(FAILED)
-
-
-def _check(rows: Sequence[tuple[str, Record | None, Record | None]], console: Console) -> bool:
-    """Print what has moved from the records; whether nothing has, and nothing is missing."""
-    from rich.text import Text
-
-    from pathweave.reproducing.regression import compare
-    from pathweave.results.units import number
-
-    found = compare(rows)
-    console.print()
-    for each in found.moved:
-        change = f"{number(each.before)} → {number(each.after)} (± {number(each.half, 2)})"
-        text = f"moved: {each.about}, {each.variant}: {change}, {each.method}"
-        console.print(Text(text), soft_wrap=True)
-    for line in found.missing:
-        console.print(Text(f"not compared: {line}"), soft_wrap=True)
-    for line in found.new:
-        console.print(Text(f"not recorded yet: {line}"), soft_wrap=True)
-    for line in found.notes:
-        console.print(Text(f"note: {line}"), soft_wrap=True)
-    console.print(Text(found.text), soft_wrap=True)
-    return found.passed
 
 
 def _print(paper: Paper, rows: Sequence[Reproduced], *, brief: bool) -> None:
@@ -308,7 +274,7 @@ def _print(paper: Paper, rows: Sequence[Reproduced], *, brief: bool) -> None:
 
     from pathweave.cli.console import output
     from pathweave.reproducing.reproduced import counted_text
-    from pathweave.reproducing.words import why_text
+    from pathweave.reproducing.words import checked_text, why_text
 
     console = output()
     console.print()
@@ -322,9 +288,12 @@ def _print(paper: Paper, rows: Sequence[Reproduced], *, brief: bool) -> None:
     # Cells that a program reads do not wrap.
     console.print(table, width=None if console.is_terminal else _PIPED)
     console.print(Text(counted_text(rows)))
-    if not brief:
-        for each in rows:
+    for each in rows:
+        checked = checked_text(each)
+        if not brief:
             _print_claims(each)
+        elif checked:
+            console.print(Text(f"{each.row.id} at the published size: {checked}"), soft_wrap=True)
 
 
 def _print_claims(found: Reproduced) -> None:
@@ -333,11 +302,13 @@ def _print_claims(found: Reproduced) -> None:
     from pathweave.cli.console import output
     from pathweave.reproducing.paper import Order
     from pathweave.reproducing.words import (
+        checked_text,
         claim_text,
         difference_text,
         heading_text,
         kind_text,
         order_text,
+        paper_size_text,
         sample_text,
         shown_unit,
         verdict_text,
@@ -348,6 +319,9 @@ def _print_claims(found: Reproduced) -> None:
     console = output()
     console.print()
     console.print(Text(f"{found.row.id}: {found.row.title}", "bold"))
+    checked = checked_text(found)
+    if checked:
+        console.print(Text(f"At the published size: {checked}."), soft_wrap=True)
     for judged in found.judged:
         claim = judged.claim
         line = Text.assemble(
@@ -362,7 +336,9 @@ def _print_claims(found: Reproduced) -> None:
             wanted = wanted_text(claim, point)
             words += [f"(published: {wanted})"] if wanted else []
             words += [difference_text(claim, point)]
-            console.print(Text(" ".join(word for word in words if word)))
+            there = paper_size_text(judged, point, unit)
+            text = " ".join(word for word in words if word)
+            console.print(Text(f"{text}; {there}" if there else text))
         if judged.because:
             console.print(Text(f"  {judged.because}"))
         for reason in found.reasons:
@@ -379,10 +355,23 @@ def _print_claims(found: Reproduced) -> None:
                 console.print(Text(f"    {before.label or 'all'}: {change}"))
 
 
+def _at_paper_size(point: Point) -> dict[str, Any] | None:
+    there = point.at_paper_size
+    if there is None:
+        return None
+    return {
+        "ours": there.mean,
+        "half": there.half,
+        "at_least": there.at_least,
+        "seeds": len(there.values),
+    }
+
+
 def _document(found: Reproduced) -> dict[str, Any]:
     """A row for programs; values are in the unit that stands beside them."""
     from pathweave.reproducing.words import claim_text, unit_of
 
+    checked = found.paper_size
     return {
         "row": found.row.id,
         "title": found.row.title,
@@ -390,12 +379,17 @@ def _document(found: Reproduced) -> dict[str, Any]:
         "verdict": found.outcome.value,
         "why": found.why.value if found.why else None,
         "command": found.record.command if found.record else None,
+        "reduced": found.is_reduced,
+        "at_paper_size": None
+        if checked is None
+        else {"command": checked.command, "seeds": list(checked.seeds)},
         "claims": [
             {
                 "name": judged.claim.name,
                 "kind": judged.claim.kind.value,
                 "says": claim_text(judged.claim),
                 "verdict": judged.outcome.value,
+                "consistency": judged.consistency.value if judged.consistency else None,
                 "because": judged.because,
                 "unit": unit_of(judged.claim),
                 "values": [
@@ -406,6 +400,7 @@ def _document(found: Reproduced) -> dict[str, Any]:
                         "half": point.sample.half,
                         "at_least": point.sample.at_least,
                         "seeds": len(point.sample.values),
+                        "at_paper_size": _at_paper_size(point),
                         "verdict": point.outcome.value,
                     }
                     for point in judged.points

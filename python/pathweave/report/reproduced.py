@@ -19,11 +19,13 @@ from pathweave.report.steps import Steps
 from pathweave.reproducing.paper import Number, Order, Shape
 from pathweave.reproducing.reproduced import counted_text
 from pathweave.reproducing.words import (
+    checked_text,
     claim_text,
     difference_text,
     heading_text,
     kind_text,
     order_text,
+    paper_size_text,
     sample_text,
     shown_unit,
     unit_of,
@@ -56,6 +58,7 @@ class Line:
     variant: str
     published: str
     ours: str
+    """With the value at the published size where the sizes disagree."""
     difference: str
     verdict: str
 
@@ -91,6 +94,8 @@ class RowPart:
     anchor: str
     found: Reproduced
     why: str
+    checked: str
+    """How it compares with the published size; empty where it is run in the published set-up."""
     claims: list[ClaimPart]
     figures: list[Figure]
     picture: str
@@ -184,6 +189,7 @@ def _row(
         anchor=row.name,
         found=found,
         why=why_text(found.why),
+        checked=checked_text(found),
         claims=[_claim(found, judged) for judged in found.judged],
         figures=shown,
         picture=row.picture,
@@ -200,7 +206,14 @@ def _claim(found: Reproduced, judged: Judged) -> ClaimPart:
         Line(
             variant=point.sample.label or "all",
             published=order if order and not place else wanted_text(claim, point),
-            ours=sample_text(claim, point.sample, unit),
+            ours="; ".join(
+                text
+                for text in (
+                    sample_text(claim, point.sample, unit),
+                    paper_size_text(judged, point, unit),
+                )
+                if text
+            ),
             difference=difference_text(claim, point),
             verdict="" if order else point.outcome.value,
         )

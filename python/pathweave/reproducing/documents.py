@@ -5,11 +5,12 @@ A README shows a table between two comments; what stands between them is replace
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pathweave.errors import InputError
 from pathweave.reproducing.paper import Order
+from pathweave.reproducing.paper_size import PAPER, still_valid
 from pathweave.reproducing.reasons import Explained
 from pathweave.reproducing.record import FILE, read_records
 from pathweave.reproducing.reproduced import (
@@ -22,11 +23,14 @@ from pathweave.reproducing.reproduced import (
 from pathweave.reproducing.verdict import Outcome
 from pathweave.reproducing.words import (
     changed_text,
+    checked_text,
     claim_text,
     difference_text,
     heading_text,
     kind_text,
+    many,
     order_text,
+    paper_size_text,
     sample_text,
     shown_unit,
     verdict_text,
@@ -39,8 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from pathweave.reproducing.paper import Paper
-    from pathweave.reproducing.record import Record
+    from pathweave.reproducing.paper import Paper, Row
+    from pathweave.reproducing.record import Record, Records
     from pathweave.reproducing.reproduced import Reproduced
     from pathweave.reproducing.verdict import Judged
 
@@ -49,31 +53,56 @@ BEGIN = "<!-- written by `pathweave reproduce --record`: begin -->"
 END = "<!-- end -->"
 
 
+@dataclass
+class Written:
+    """What recording did."""
+
+    paths: list[Path] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    """Claims, each with its row, whose values at the published size no longer count."""
+
+
 def write_documents(
     found: Sequence[tuple[Paper, Sequence[Reproduced]]], papers: Sequence[Paper]
-) -> list[Path]:
-    """Write the records of these rows and what READMEs show of them; the paths that were written.
+) -> Written:
+    """Write the records of these rows and what READMEs show of them.
 
-    Rows that were not run keep their records. `papers` are all there are: the README of the folder
-    above theirs counts verdicts of all. READMEs take part where they have the two comments.
+    Rows that were not run keep their records. Those that were run at the published size keep what
+    is recorded of the quick one; the other way round, values at the published size are kept as far
+    as they still count. `papers` are all there are: the README of the folder above theirs counts
+    verdicts of all. READMEs take part where they have the two comments.
     """
-    written: list[Path] = []
+    written = Written()
     for paper, rows in found:
         path = paper.folder / FILE
         records = read_records(path)
         for each in rows:
             if each.record is not None:
-                old = records.rows.get(each.row.name)
-                records.rows[each.row.name] = _with_known_ablations(each.record, old)
+                written.dropped += _take(records, each.row, each.record)
         records.write(path)
-        written.append(path)
+        written.paths.append(path)
         readme = paper.folder / README
         if write_block(readme, paper_text(paper)):
-            written.append(readme)
+            written.paths.append(readme)
     above = papers[0].folder.resolve().parent.parent / README
     if write_block(above, counts_text([recorded(paper) for paper in papers])):
-        written.append(above)
+        written.paths.append(above)
     return written
+
+
+def _take(records: Records, row: Row, record: Record) -> list[str]:
+    """Put the record of a row among those of its size; what is dropped of the published size."""
+    known = records.paper_size.pop(row.name, None)
+    valid = still_valid(row, record if record.size == PAPER else known)
+    if valid is not None:
+        records.paper_size[row.name] = valid
+    if record.size != PAPER:
+        old = records.rows.get(row.name)
+        records.rows[row.name] = _with_known_ablations(record, old)
+    if known is None:
+        return []
+    kept = valid.setups if valid is not None else {}
+    return [f"{row.id}, {name}" for name in known.setups if name not in kept]
 
 
 def _with_known_ablations(record: Record, old: Record | None) -> Record:
@@ -83,10 +112,13 @@ def _with_known_ablations(record: Record, old: Record | None) -> Record:
     return old
 
 
-def recorded(paper: Paper) -> list[Reproduced]:
-    """All rows of a paper with what was recorded of them."""
+def recorded(paper: Paper, rows: Sequence[Row] | None = None) -> list[Reproduced]:
+    """Rows of a paper with what was recorded of them; all where `rows` does not say which."""
     records = read_records(paper.folder / FILE)
-    return [reproduced(row, records.rows.get(row.name)) for row in paper.rows]
+    return [
+        reproduced(row, records.rows.get(row.name), records.paper_size.get(row.name))
+        for row in (paper.rows if rows is None else rows)
+    ]
 
 
 def write_block(readme: Path, text: str) -> bool:
@@ -117,6 +149,8 @@ def paper_text(paper: Paper) -> str:
         lines += ["", f"### {each.row.name}: {each.row.title}", "", each.row.setup, ""]
         if each.row.picture:
             lines += [f"Only by eye: {each.row.picture}.", ""]
+        checked = checked_text(each)
+        lines += [f"At the published size: {checked}.", ""] if checked else []
         lines += _claims(each)
     return "\n".join(lines).rstrip() + "\n"
 
@@ -161,14 +195,26 @@ def _made(paper: Paper, rows: Sequence[Reproduced]) -> str:
     records = [each.record for each in rows if each.record is not None]
     if not records:
         return ""
+    command = f"`pathweave reproduce {paper.name} --explain --record`"
+    text = f"{command} gives these numbers: {_made_of(records)}."
+    there = [each.paper_size for each in rows if each.paper_size is not None]
+    if not there:
+        return text
+    seeds = {len(each.seeds) for each in there}
+    same = f" --seeds {seeds.pop()}" if len(seeds) == 1 else ""
+    command = f"`pathweave reproduce {paper.name} --size {PAPER}{same} --record`"
+    return f"{text} {command} gives those at the published size: {_made_of(there)}."
+
+
+def _made_of(records: Sequence[Record]) -> str:
     sizes = " and ".join(sorted({record.size for record in records}))
     seeds = sorted({len(record.seeds) for record in records if record.seeds})
     versions = " and ".join(sorted({record.version for record in records}))
-    many = ""  # programs have none
+    said = ""  # programs have none
     if seeds:
-        many = f" {seeds[0]} seeds," if len(seeds) == 1 else f" {seeds[0]} to {seeds[-1]} seeds,"
-    command = f"`pathweave reproduce {paper.name} --explain --record`"
-    return f"{command} gives these numbers: {sizes} size,{many} Pathweave {versions}."
+        each = f"{seeds[0]} to {seeds[-1]} seeds" if len(seeds) > 1 else many(seeds[0], "seed")
+        said = f" {each},"
+    return f"{sizes} size,{said} Pathweave {versions}"
 
 
 def _claims(found: Reproduced) -> list[str]:
@@ -206,6 +252,8 @@ def _claim(judged: Judged) -> list[str]:
         ours = sample_text(claim, point.sample, unit)
         difference = difference_text(claim, point)
         shown = f"{ours} ({difference})" if difference else ours
+        there = paper_size_text(judged, point, unit)
+        shown = f"{shown}; {there}" if there else shown
         verdict = "" if isinstance(claim, Order) else point.outcome.value
         first = said if place == 0 else ""
         lines.append(_line([first, point.sample.label, wanted, shown, verdict]))

@@ -1,7 +1,8 @@
 """What running a row gave: numbers by variant and seed, and what made them.
 
 Verdicts follow from it. The records of a paper are kept in one file, `reproduced.json`, beside
-`expected.toml`.
+`expected.toml`: those of the quick size, which verdicts are about, and those of the published size,
+which they are checked against.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE = "reproduced.json"
-FORMAT = 1
+FORMAT = 2
 
 
 ASKED = ("claim", "set", "scenario", "size", "only", "at")
@@ -131,12 +132,18 @@ class Records:
     """The records of a paper by the names of its rows."""
 
     rows: dict[str, Record] = field(default_factory=dict)
+    """At the quick size."""
+    paper_size: dict[str, Record] = field(default_factory=dict)
+    """At the published size, of rows for which that is another one."""
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in the file."""
         return {
             "format": FORMAT,
             "rows": {name: self.rows[name].to_json() for name in sorted(self.rows)},
+            "paper_size": {
+                name: self.paper_size[name].to_json() for name in sorted(self.paper_size)
+            },
         }
 
     def write(self, path: Path) -> None:
@@ -154,8 +161,9 @@ def read_records(path: Path) -> Records:
         if content["format"] != FORMAT:
             raise InputError(f"{path} was written by another version of Pathweave")
         rows = {name: Record.from_json(each) for name, each in content["rows"].items()}
+        paper = {name: Record.from_json(each) for name, each in content["paper_size"].items()}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path} is damaged: {error!r}") from error
-    return Records(rows)
+    return Records(rows, paper)
