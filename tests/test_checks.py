@@ -599,3 +599,16 @@ def test_no_jobs_have_no_completion_time() -> None:
 def test_a_run_without_tables_has_nothing_for_a_check(name: str) -> None:
     assert CHECKS[name].table(made_run(1, {}, resolved=NOTHING)) is None
     assert Measured(name).of_run(made_run(1, {}, resolved=NOTHING)) is None
+
+
+def test_flows_under_way_at_the_end_count() -> None:
+    """A mean of the goodput of finished flows would be one of the fast ones."""
+    flows = pl.DataFrame(
+        {
+            "id": [0, 1, 2],
+            "end": ["finished", "unfinished", "unstarted"],
+            "in_window": [True, True, False],
+            "goodput_bps": [9e6, 3e6, None],
+        }
+    )
+    assert Measured("goodput", unit="Mbps").of_run(made_run(1, {"flows": flows})) == Value(6e6)

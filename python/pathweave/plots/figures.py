@@ -15,7 +15,6 @@ from pathweave.plots.spread import means_figure, spread_figure
 from pathweave.plots.swept import swept_figures
 from pathweave.results.completion import age, has_finished, has_size
 from pathweave.results.directions import carries_data
-from pathweave.results.summary import counted
 from pathweave.results.units import rate_unit, scale, time_unit
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ def _in_unit(flows: pl.DataFrame, column: str, *, rate: bool) -> tuple[pl.DataFr
 
 
 def _goodput(source: Source, flows: pl.DataFrame, suffix: str, words: str) -> Figure | None:
-    frame, unit = _in_unit(counted(flows), "goodput_bps", rate=True)
+    frame, unit = _in_unit(flows.filter("in_window"), "goodput_bps", rate=True)
     axis = f"goodput ({unit})"
     if frame.group_by("variant", "seed").len()["len"].max() in range(1, FEWEST):
         frame, names = _named(frame)
@@ -146,7 +145,7 @@ def _locations(flows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
 
 
 def _by_location(source: Source, flows: pl.DataFrame, suffix: str, words: str) -> Figure | None:
-    frame, places = _locations(counted(flows))
+    frame, places = _locations(flows.filter("in_window"))
     if len(places) < 2:
         return None
     frame, unit = _in_unit(frame, "goodput_bps", rate=True)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pathweave.results import layout
-from pathweave.results.summary import counted
 from pathweave.statistics.interval import half_width
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def flows(run: StoredRun, *, few: bool) -> pl.DataFrame:
     import polars as pl
 
     known = run.read("flows")
-    parts = [_part(counted(known).select(flow="id", value="goodput_bps"))]
+    parts = [_part(known.filter("in_window").select(flow="id", value="goodput_bps"))]
     if "phases" in run.tables:
         phases = run.read("phases")
         parts.append(_part(phases.rename({"goodput_bps": "value"})))

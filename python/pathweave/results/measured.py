@@ -17,7 +17,6 @@ from pathweave.results.completion import (
 from pathweave.results.derived import table_of
 from pathweave.results.quantities import QUANTITIES, parse_statistic
 from pathweave.results.schema import IN_WINDOW, TABLES
-from pathweave.results.summary import counted
 from pathweave.results.units import scale, seconds
 
 if TYPE_CHECKING:
@@ -146,8 +145,6 @@ class Measured:
         statistic = parse_statistic(self.statistic)
         if self.quantity in COMPLETIONS:
             return _of_completion(COMPLETIONS[self.quantity](run, rows), self.statistic)
-        if quantity.table == "flows":
-            rows = counted(rows)
         found = statistic.of(rows[quantity.column])
         return None if found is None else Value(found)
 

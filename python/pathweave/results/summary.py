@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from pathweave.results.completion import (
     FEW_UNFINISHED,
     flow_completion,
-    has_finished,
     has_size,
     job_completion,
     together,
@@ -119,13 +118,6 @@ def compares_survivors(rows: pl.DataFrame) -> bool:
         for left, done in zip(cut, rows["finished"], strict=True)
     ]
     return max(shares, default=0.0) > FEW_UNFINISHED and len(set(shares)) > 1
-
-
-def counted(flows: pl.DataFrame) -> pl.DataFrame:
-    """Flows of the window that finished, and those without a size: what published values are of."""
-    import polars as pl
-
-    return flows.filter(pl.col("in_window") & (has_finished() | ~has_size()))
 
 
 def _read(runs: Sequence[StoredRun], table: str, columns: Sequence[str]) -> pl.DataFrame | None:
