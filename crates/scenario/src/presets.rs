@@ -63,7 +63,7 @@ pub fn presets() -> &'static [Preset] {
         },
         Preset {
             name: "xmp-2013",
-            help: "The simulations of the XMP paper: NewReno, initial window 1, delayed ACKs after a subflow's first packet.",
+            help: "The XMP paper, which names none of these: NewReno, initial window 1, delayed ACKs after a subflow's first packet.",
             rule: MarkingRule::Above,
             drop_ecn_blind: false,
             values: |_| xmp(),
@@ -245,7 +245,7 @@ fn reduces_proportionally() -> Config {
     }
 }
 
-/// The simulations of the XMP paper.
+/// The stack of the XMP paper, as far as it says and we infer.
 fn xmp() -> Config {
     Config {
         recovery: Recovery::NewReno,
