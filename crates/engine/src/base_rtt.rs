@@ -70,10 +70,13 @@ fn pairs(group: &GroupPlan, fabric: &Fabric) -> Option<HostPairs> {
     let all = || (0..fabric.hosts.len() as u32).collect::<Vec<u32>>();
     let or_all = |hosts: &Option<Vec<u32>>| hosts.clone().unwrap_or_else(all);
     let (sources, destinations) = match &group.pattern {
-        Pattern::Permutation(p) => (or_all(&p.hosts), or_all(&p.hosts)),
+        Pattern::Permutation(p) => (or_all(p.hosts()), or_all(p.hosts())),
         Pattern::Incast(p) => (or_all(&p.hosts), or_all(&p.hosts)),
         Pattern::Random(p) => (or_all(&p.sources), or_all(&p.destinations)),
-        Pattern::Poisson(p) => (or_all(&p.sources), or_all(&p.destinations)),
+        Pattern::Poisson(p) => {
+            let (sources, destinations) = p.sides();
+            (or_all(sources), or_all(destinations))
+        }
         Pattern::ManyToMany(p) => (or_all(&p.sources), or_all(&p.destinations)),
         Pattern::ManyToOne(p) => (or_all(&p.sources), vec![p.destination]),
         Pattern::Bursts(p) => (or_all(&p.sources), vec![p.destination]),

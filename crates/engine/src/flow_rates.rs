@@ -55,7 +55,10 @@ fn ends_that_are_heeded(plan: &Plan) -> f64 {
                 .map_or(sent, |own| per_host * own.len() as f64)
         };
         match &group.pattern {
-            Pattern::Permutation(pattern) => Some(part(&pattern.hosts) / mean?),
+            Pattern::Permutation(pattern) => {
+                let senders = pattern.flows(fabric.hosts.len() as u32);
+                Some(per_host * f64::from(senders) / mean?)
+            }
             Pattern::Random(pattern) => Some(part(&pattern.sources) / mean?),
             Pattern::ManyToOne(_) => Some(per_host / mean?),
             Pattern::Incast(jobs) => {

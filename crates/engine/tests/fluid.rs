@@ -158,6 +158,7 @@ fn traffic_reacts_to_what_the_rates_finish() {
     let pattern = Pattern::Permutation(Permutation {
         hosts: None,
         rounds: Some(3),
+        pairs: None,
     });
     let group = group("reno", &[], pattern, plans::fixed(1_000_000));
     let plan = plans::plan(plans::fat_tree(4), queue(100, None), vec![group], None);

@@ -5,9 +5,10 @@ use pathweave_network::Limit;
 use pathweave_scenario::{
     Amount, Change, Diagnostics, Plan, Sampling, Scenario, Selection, Variant, check,
 };
-use pathweave_traffic::{Pattern, Size};
+use pathweave_traffic::{Hosts, Pattern, Size};
 use pathweave_transport::{Config, Reduction};
 use pathweave_units::{Bytes, Rate, Time};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 fn load(name: &str) -> Scenario {
@@ -630,6 +631,63 @@ fn captured_flows_are_resolved() {
         captured,
         [("late", 1, 1), ("back ground-7", 0, 7), ("listed-0", 1, 0)]
     );
+}
+
+/// Groups share one permutation, which is the same in all variants; other seeds have others.
+#[test]
+fn shared_permutations_are_the_same_in_all_variants_of_a_seed() {
+    let text = r#"
+        [fabric]
+        kind = "fat-tree"
+        k = 4
+        rate = "1 Gbps"
+        delay = "20 us"
+
+        [[traffic]]
+        name = "long"
+        pattern = "permutation"
+        pairs = { permutation = "all", part = [0, 5] }
+        size = "unlimited"
+        controller = "reno"
+
+        [[traffic]]
+        name = "short"
+        pattern = "poisson"
+        pairs = { permutation = "all", part = [5, 16] }
+        flows_per_second = 256
+        size = "70 KB"
+        controller = "reno"
+
+        [variants.scheme.A]
+        "traffic.short.controller" = "reno"
+        [variants.scheme.B]
+        "traffic.short.controller" = "lia"
+        "traffic.short.subflows" = 8
+
+        [stop]
+        at = "1 s"
+    "#;
+    let scenario = check(text).unwrap_or_else(|error| panic!("{error}"));
+    let drawn = |plan: &Plan| -> Vec<(u32, u32)> {
+        let hosts = Hosts::in_one_rack(16);
+        let parts = plan.groups.iter().map(|group| match &group.pattern {
+            Pattern::Permutation(pattern) => pattern.pairs.clone().unwrap(),
+            Pattern::Poisson(pattern) => pattern.pairs.clone().unwrap(),
+            other => panic!("{}", other.name()),
+        });
+        parts
+            .flat_map(|part| part.draw(&hosts, plan.seed).unwrap())
+            .collect()
+    };
+    let all: Vec<_> = scenario
+        .variants()
+        .iter()
+        .map(|variant| drawn(&variant.plan(1)))
+        .collect();
+    let senders: BTreeSet<u32> = all[0].iter().map(|pair| pair.0).collect();
+    assert_eq!(senders.len(), 16);
+    assert_eq!(all[0], all[1]);
+    assert_ne!(all[0], drawn(&scenario.variants()[0].plan(2)));
 }
 
 #[test]

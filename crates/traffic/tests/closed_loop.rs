@@ -13,6 +13,7 @@ fn permutations_are_derangements_in_rounds() {
     let pattern = Pattern::Permutation(Permutation {
         hosts: None,
         rounds: Some(5),
+        pairs: None,
     });
     let mut stream = Stream::new(4, "lasts", 0);
     let flows = run(&mut program(pattern, &hosts(128, 4)), Time::MAX, |_| {
@@ -41,6 +42,7 @@ fn derangements_are_equally_likely() {
     let pattern = Pattern::Permutation(Permutation {
         hosts: None,
         rounds: Some(9_000),
+        pairs: None,
     });
     let flows = run(&mut program(pattern, &hosts(4, 4)), Time::MAX, |_| MS);
     let mut counts: BTreeMap<Vec<u32>, f64> = BTreeMap::new();
@@ -59,6 +61,7 @@ fn permutation_of_some_hosts() {
     let pattern = Pattern::Permutation(Permutation {
         hosts: Some(some.clone()),
         rounds: Some(1),
+        pairs: None,
     });
     let flows = run(&mut program(pattern, &hosts(10, 1)), Time::MAX, |_| MS);
     assert_eq!(flows.len(), 3);

@@ -4,6 +4,7 @@ mod closed_loop;
 mod collectives;
 mod network;
 mod open_loop;
+mod permutation_parts;
 mod recordings;
 mod refusals;
 mod sizes;

@@ -15,6 +15,7 @@ fn poisson(arrivals: Arrivals) -> Poisson {
         destinations: None,
         different_racks: false,
         count: None,
+        pairs: None,
     }
 }
 

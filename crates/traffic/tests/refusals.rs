@@ -2,8 +2,8 @@
 
 use crate::network::{KB, MS, hosts};
 use pathweave_traffic::patterns::{
-    Arrivals, Bursts, Incast, Listed, ListedFlow, ManyToMany, ManyToOne, Permutation, Poisson,
-    Random,
+    Arrivals, Bursts, Incast, Listed, ListedFlow, ManyToMany, ManyToOne, Permutation,
+    PermutationPart, Poisson, Random,
 };
 use pathweave_traffic::{Hosts, PATTERNS, Pattern, Program, Size};
 use pathweave_units::{Bytes, Rate, Time};
@@ -15,7 +15,15 @@ fn poisson(arrivals: Arrivals) -> Poisson {
         destinations: None,
         different_racks: false,
         count: None,
+        pairs: None,
     }
+}
+
+fn part(hosts: Option<Vec<u32>>, part: std::ops::Range<u32>) -> Pattern {
+    Pattern::Permutation(Permutation {
+        pairs: Some(PermutationPart { hosts, part }),
+        ..Permutation::default()
+    })
 }
 
 fn refusal(pattern: Pattern, hosts: &Hosts) -> String {
@@ -32,6 +40,7 @@ fn refusals() {
             Pattern::Permutation(Permutation {
                 hosts: Some(vec![1]),
                 rounds: None,
+                pairs: None,
             }),
             "at least two hosts",
         ),
@@ -39,6 +48,7 @@ fn refusals() {
             Pattern::Permutation(Permutation {
                 hosts: Some(vec![1, 2, 1]),
                 rounds: None,
+                pairs: None,
             }),
             "lists host 1 twice",
         ),
@@ -46,6 +56,7 @@ fn refusals() {
             Pattern::Permutation(Permutation {
                 hosts: Some(vec![1, 4]),
                 rounds: None,
+                pairs: None,
             }),
             "hosts names host 4, but the fabric has 4 hosts (0 to 3)",
         ),
@@ -53,8 +64,22 @@ fn refusals() {
             Pattern::Permutation(Permutation {
                 hosts: None,
                 rounds: Some(0),
+                pairs: None,
             }),
             "rounds is 0",
+        ),
+        (
+            part(Some(vec![2]), 0..1),
+            "pairs.permutation needs at least two hosts",
+        ),
+        (
+            part(None, 2..2),
+            "pairs.part is [2, 2]; the permutation has 4 pairs: give the first pair, from 0, and the one after the last, up to 4",
+        ),
+        (part(None, 0..5), "pairs.part is [0, 5]"),
+        (
+            part(Some(vec![0, 4]), 0..1),
+            "pairs.permutation names host 4",
         ),
         (
             Pattern::Random(Random {

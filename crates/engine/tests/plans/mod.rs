@@ -177,6 +177,7 @@ pub fn permutation() -> Pattern {
     Pattern::Permutation(Permutation {
         hosts: None,
         rounds: Some(1),
+        pairs: None,
     })
 }
 

@@ -333,6 +333,15 @@ fn pattern(draw: &mut Draw, scene: &Scene<'_>, pattern: &str, peers: &[u32], gro
             group.maybe(draw, 0.3, "different_racks", |_| false.into());
         }
     };
+    let shared_pairs = |draw: &mut Draw, group: &mut Table| {
+        let hosts = draw.some(peers, 2);
+        let first = draw.between(0, hosts.len() as u64 - 1);
+        let after = draw.between(first + 1, hosts.len() as u64);
+        let names: Vec<Value> = hosts.iter().map(|&host| scene.host(host).into()).collect();
+        let mut pairs = table("permutation", names);
+        pairs.set("part", vec![first, after]);
+        group.set("pairs", pairs);
+    };
     let towards_one = |draw: &mut Draw, group: &mut Table| {
         let destination = *draw.pick(peers);
         group.set("destination", scene.host(destination));
@@ -356,7 +365,11 @@ fn pattern(draw: &mut Draw, scene: &Scene<'_>, pattern: &str, peers: &[u32], gro
     let finite = if scene.scale.ends { 1.0 } else { 0.3 };
     match pattern {
         "permutation" => {
-            named(draw, group, "hosts", 2);
+            if draw.chance(0.2) {
+                shared_pairs(draw, group);
+            } else {
+                named(draw, group, "hosts", 2);
+            }
             group.maybe(draw, finite, "rounds", |draw| draw.between(1, 3).into());
         }
         "random" => {
@@ -388,7 +401,11 @@ fn pattern(draw: &mut Draw, scene: &Scene<'_>, pattern: &str, peers: &[u32], gro
             });
         }
         "poisson" => {
-            different_racks(draw, group);
+            if draw.chance(0.2) {
+                shared_pairs(draw, group);
+            } else {
+                different_racks(draw, group);
+            }
             let flows = draw.log(1.0, 100.0) / length;
             match draw.between(0, 2) {
                 0 => group.set("flows_per_second", flows),

@@ -50,13 +50,7 @@ pub(super) fn flows(group: &GroupPlan, hosts: u32) -> Option<u64> {
         return Some(0);
     }
     match &group.pattern {
-        Pattern::Permutation(p) => {
-            let hosts = p
-                .hosts
-                .as_ref()
-                .map_or(u64::from(hosts), |hosts| hosts.len() as u64);
-            Some(u64::from(p.rounds?) * hosts)
-        }
+        Pattern::Permutation(p) => Some(u64::from(p.rounds?) * u64::from(p.flows(hosts))),
         // Collectives are cut into transfers only when they begin.
         Pattern::Random(_) | Pattern::Incast(_) | Pattern::Collective(_) | Pattern::Goal(_) => None,
         Pattern::Trace(trace) => Some(trace.graph.sends()),

@@ -83,11 +83,11 @@ pub(super) fn check_arrivals(
         let Pattern::Poisson(poisson) = &group.pattern else {
             continue;
         };
-        let sources = poisson.sources.as_ref().map_or(hosts, Vec::len);
+        let sources = poisson.senders(hosts as u32);
         let (per_second, key) = match poisson.arrivals {
             Arrivals::PerSecond(rate) => (rate, "flows_per_second"),
             Arrivals::PerSourcePerSecond(rate) => {
-                (rate * sources as f64, "flows_per_second_per_source")
+                (rate * f64::from(sources), "flows_per_second_per_source")
             }
             Arrivals::Load { load, capacity } => {
                 let Some(mean) = group.size.mean() else {

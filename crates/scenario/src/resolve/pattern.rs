@@ -2,10 +2,11 @@
 
 use super::reach::Pairs;
 use super::{Report, Scene, collective, load, recordings};
-use crate::schema::{LoadCounts, PatternTable};
+use crate::schema::{HostsText, LoadCounts, PairsTable, PatternTable};
+use crate::text::Either;
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_traffic::patterns::{
-    Arrivals, Bursts, Incast, ManyToMany, ManyToOne, Permutation, Poisson, Random,
+    Arrivals, Bursts, Incast, ManyToMany, ManyToOne, Permutation, PermutationPart, Poisson, Random,
 };
 use pathweave_traffic::{Pattern, Size};
 
@@ -42,13 +43,17 @@ pub(super) fn pattern(
     };
     let pattern = match table {
         PatternTable::Permutation(t) => {
-            let hosts = select("hosts", &t.hosts, report);
-            limit(&hosts, &mut pairs.sources);
-            limit(&hosts, &mut pairs.destinations);
-            Pattern::Permutation(Permutation {
-                hosts,
+            let permutation = Permutation {
+                hosts: select("hosts", &t.hosts, report),
                 rounds: t.rounds,
-            })
+                pairs: t.pairs.as_ref().map(|t| part(t, steps, scene, report)),
+            };
+            if t.pairs.is_some() {
+                refuse_beside_pairs("hosts", &t.hosts, steps, report);
+            }
+            limit(permutation.hosts(), &mut pairs.sources);
+            limit(permutation.hosts(), &mut pairs.destinations);
+            Pattern::Permutation(permutation)
         }
         PatternTable::Random(t) => {
             let sources = select("sources", &t.sources, report);
@@ -79,9 +84,28 @@ pub(super) fn pattern(
         PatternTable::Poisson(t) => {
             let sources = select("sources", &t.sources, report);
             let destinations = select("destinations", &t.destinations, report);
-            limit(&sources, &mut pairs.sources);
-            limit(&destinations, &mut pairs.destinations);
-            pairs.different_racks = t.different_racks;
+            let shared = t.pairs.as_ref().map(|t| part(t, steps, scene, report));
+            match &shared {
+                Some(part) => {
+                    for (key, hosts) in [("sources", &t.sources), ("destinations", &t.destinations)]
+                    {
+                        refuse_beside_pairs(key, hosts, steps, report);
+                    }
+                    if t.different_racks {
+                        report.wrong_key(
+                            &[steps, &["different_racks"]].concat(),
+                            "pairs are those of a permutation, also within racks; remove different_racks",
+                        );
+                    }
+                    limit(&part.hosts, &mut pairs.sources);
+                    limit(&part.hosts, &mut pairs.destinations);
+                }
+                None => {
+                    limit(&sources, &mut pairs.sources);
+                    limit(&destinations, &mut pairs.destinations);
+                    pairs.different_racks = t.different_racks;
+                }
+            }
             if report.problems.len() > before {
                 return None;
             }
@@ -138,6 +162,7 @@ pub(super) fn pattern(
                 destinations,
                 different_racks,
                 count,
+                pairs: shared,
             })
         }
         PatternTable::ManyToOne(t) => {
@@ -206,6 +231,29 @@ pub(super) fn pattern(
     }
     check_paths(&pairs, subflows, steps, scene, report);
     Some(pattern)
+}
+
+/// Part of a permutation that groups share.
+fn part(
+    table: &PairsTable,
+    steps: &[&str],
+    scene: &Scene<'_>,
+    report: &mut Report<'_>,
+) -> PermutationPart {
+    let at = [steps, &["pairs", "permutation"]].concat();
+    let (first, after) = table.part;
+    PermutationPart {
+        hosts: scene.names.select(&table.permutation, &at, report),
+        part: first..after,
+    }
+}
+
+/// Refuses another choice of hosts where `pairs` makes it.
+fn refuse_beside_pairs(key: &str, hosts: &HostsText, steps: &[&str], report: &mut Report<'_>) {
+    if !matches!(hosts, Either::One(name) if name == "all") {
+        let text = format!("pairs says who sends to whom; remove {key}");
+        report.wrong_key(&[steps, &[key]].concat(), text);
+    }
 }
 
 /// Refuses pairs without a path, and more subflows than there are paths for any pair when they must

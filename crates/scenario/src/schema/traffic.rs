@@ -103,6 +103,20 @@ pub(crate) struct PermutationTable {
     /// Number of permutations one after another. Default: without end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
+    /// The pairs of every round: part of a permutation that groups share. In place of `hosts`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<PairsTable>,
+}
+
+/// Pairs of one random permutation, in which every host sends to one other host and receives from one. All groups that
+/// name the same hosts share the permutation.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PairsTable {
+    /// The hosts of the permutation.
+    pub permutation: HostsText,
+    /// The first of the pairs, counted from 0 in random order, and the one after the last.
+    pub part: (u32, u32),
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -175,6 +189,10 @@ pub(crate) struct PoissonTable {
     /// Number of flows. Default: without end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
+    /// Each flow is between one of these pairs: part of a permutation that groups share. In place of `sources`,
+    /// `destinations` and `different_racks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<PairsTable>,
 }
 
 /// What a load counts.

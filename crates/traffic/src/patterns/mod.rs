@@ -10,6 +10,7 @@ mod many_to_many;
 mod many_to_one;
 mod pairs;
 mod permutation;
+mod permutation_part;
 mod poisson;
 mod random;
 mod trace;
@@ -23,6 +24,7 @@ pub use listed::{Listed, ListedFlow};
 pub use many_to_many::ManyToMany;
 pub use many_to_one::ManyToOne;
 pub use permutation::Permutation;
+pub use permutation_part::PermutationPart;
 pub use poisson::{Arrivals, Poisson};
 pub use random::Random;
 pub use trace::Trace;
@@ -186,10 +188,10 @@ impl Pattern {
     ) -> Result<Box<dyn Running>, TrafficError> {
         let pairs = Stream::new(seed, "traffic.pairs", group);
         match self {
-            Pattern::Permutation(options) => options.start(hosts, pairs),
+            Pattern::Permutation(options) => options.start(hosts, seed, pairs),
             Pattern::Random(options) => options.start(hosts, pairs),
             Pattern::Incast(options) => options.start(hosts, pairs),
-            Pattern::Poisson(options) => options.start(hosts, pairs, launcher.size()),
+            Pattern::Poisson(options) => options.start(hosts, seed, pairs, launcher.size()),
             Pattern::ManyToOne(options) => options.start(hosts, pairs),
             Pattern::ManyToMany(options) => options.start(hosts, pairs),
             Pattern::Bursts(options) => options.start(hosts),

@@ -1,6 +1,6 @@
 //! Every host sends to one other host and receives from one.
 
-use super::{Running, check_limit};
+use super::{PermutationPart, Running, check_limit};
 use crate::program::Launcher;
 use crate::{Event, FlowStart, Hosts, TrafficError};
 use pathweave_random::Stream;
@@ -10,38 +10,98 @@ use pathweave_units::Time;
 /// starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permutation {
-    /// The hosts that take part, at least two.
+    /// The hosts that take part, at least two. Not with `pairs`.
     pub hosts: Option<Vec<u32>>,
     /// Number of permutations one after another; `None` goes on for ever.
     pub rounds: Option<u32>,
+    /// The pairs of every round, in place of a new permutation of `hosts` for each.
+    pub pairs: Option<PermutationPart>,
 }
 
 #[derive(Debug)]
 struct Rounds {
-    hosts: Vec<u32>,
-    /// `hosts[i]` sends to `hosts[order[i]]`.
-    order: Vec<u32>,
-    pairs: Stream,
+    pairs: Pairs,
     rounds_left: Option<u32>,
     unfinished: usize,
 }
 
+#[derive(Debug)]
+enum Pairs {
+    /// Every round has a new permutation.
+    New {
+        hosts: Vec<u32>,
+        /// `hosts[i]` sends to `hosts[order[i]]`.
+        order: Vec<u32>,
+        stream: Stream,
+    },
+    /// Every round has these.
+    Fixed(Vec<(u32, u32)>),
+}
+
+impl Pairs {
+    fn count(&self) -> usize {
+        match self {
+            Pairs::New { order, .. } => order.len(),
+            Pairs::Fixed(pairs) => pairs.len(),
+        }
+    }
+}
+
+/// Puts `order`, which holds 0, 1, 2, ... in any order, into a random order without a fixed point.
+///
+/// Rejecting permutations with a fixed point keeps all derangements equally likely; one in e passes, whatever the number
+/// of hosts.
+pub(super) fn derange(order: &mut [u32], stream: &mut Stream) {
+    loop {
+        stream.shuffle(order);
+        if order
+            .iter()
+            .enumerate()
+            .all(|(from, &to)| from != to as usize)
+        {
+            break;
+        }
+    }
+}
+
 impl Permutation {
+    /// The hosts that may send and receive; `None` for all.
+    pub fn hosts(&self) -> &Option<Vec<u32>> {
+        self.pairs.as_ref().map_or(&self.hosts, |part| &part.hosts)
+    }
+
+    /// The flows of a round on a fabric with this many hosts.
+    pub fn flows(&self, all: u32) -> u32 {
+        match (&self.pairs, &self.hosts) {
+            (Some(PermutationPart { part, .. }), _) => part.end.saturating_sub(part.start),
+            (None, Some(hosts)) => hosts.len() as u32,
+            (None, None) => all,
+        }
+    }
+
     pub(super) fn start(
         self,
         hosts: &Hosts,
-        pairs: Stream,
+        seed: u64,
+        stream: Stream,
     ) -> Result<Box<dyn Running>, TrafficError> {
-        let hosts = hosts.select("hosts", self.hosts.as_deref())?;
-        if hosts.len() < 2 {
-            return Err(TrafficError(
-                "a permutation needs at least two hosts".to_owned(),
-            ));
-        }
+        let pairs = if let Some(part) = &self.pairs {
+            Pairs::Fixed(part.draw(hosts, seed)?)
+        } else {
+            let hosts = hosts.select("hosts", self.hosts.as_deref())?;
+            if hosts.len() < 2 {
+                return Err(TrafficError(
+                    "a permutation needs at least two hosts".to_owned(),
+                ));
+            }
+            Pairs::New {
+                order: (0..hosts.len() as u32).collect(),
+                hosts,
+                stream,
+            }
+        };
         check_limit("rounds", self.rounds.map(u64::from))?;
         Ok(Box::new(Rounds {
-            order: (0..hosts.len() as u32).collect(),
-            hosts,
             pairs,
             rounds_left: self.rounds,
             unfinished: 0,
@@ -57,23 +117,24 @@ impl Rounds {
         if let Some(left) = &mut self.rounds_left {
             *left -= 1;
         }
-        // Rejecting permutations with a fixed point keeps all derangements equally likely; one in e
-        // passes, whatever the number of hosts.
-        loop {
-            self.pairs.shuffle(&mut self.order);
-            if self
-                .order
-                .iter()
-                .enumerate()
-                .all(|(from, &to)| from != to as usize)
-            {
-                break;
+        match &mut self.pairs {
+            Pairs::New {
+                hosts,
+                order,
+                stream,
+            } => {
+                derange(order, stream);
+                for (from, &to) in order.iter().enumerate() {
+                    launcher.start(hosts[from], hosts[to as usize], now, starts);
+                }
+            }
+            Pairs::Fixed(pairs) => {
+                for &(from, to) in pairs.iter() {
+                    launcher.start(from, to, now, starts);
+                }
             }
         }
-        for (from, &to) in self.order.iter().enumerate() {
-            launcher.start(self.hosts[from], self.hosts[to as usize], now, starts);
-        }
-        self.unfinished = self.order.len();
+        self.unfinished = self.pairs.count();
     }
 }
 
@@ -99,6 +160,6 @@ impl Running for Rounds {
 
     fn to_come(&self) -> Option<u64> {
         let rounds = self.rounds_left.map(u64::from);
-        rounds.map(|rounds| rounds * self.hosts.len() as u64)
+        rounds.map(|rounds| rounds * self.pairs.count() as u64)
     }
 }

@@ -1,7 +1,7 @@
 //! Flows between random pairs that arrive by a Poisson process.
 
 use super::pairs::Pairs;
-use super::{Running, check_limit};
+use super::{PermutationPart, Running, check_limit};
 use crate::program::Launcher;
 use crate::{Event, FlowStart, Hosts, Size, TrafficError};
 use pathweave_random::Stream;
@@ -29,19 +29,21 @@ pub enum Arrivals {
 pub struct Poisson {
     /// How often flows arrive.
     pub arrivals: Arrivals,
-    /// The hosts that send.
+    /// The hosts that send. Not with `pairs`.
     pub sources: Option<Vec<u32>>,
-    /// The hosts that receive.
+    /// The hosts that receive. Not with `pairs`.
     pub destinations: Option<Vec<u32>>,
-    /// Whether source and destination must stand in different racks.
+    /// Whether source and destination must stand in different racks. Not with `pairs`.
     pub different_racks: bool,
     /// Number of flows; `None` goes on for ever.
     pub count: Option<u64>,
+    /// Each flow is between one of these pairs, all equally likely.
+    pub pairs: Option<PermutationPart>,
 }
 
 #[derive(Debug)]
 struct Process {
-    pairs: Pairs,
+    between: Between,
     stream: Stream,
     /// Mean time between arrivals, seconds.
     mean_gap: f64,
@@ -49,13 +51,56 @@ struct Process {
     left: Option<u64>,
 }
 
+/// Where the pair of a flow comes from.
+#[derive(Debug)]
+enum Between {
+    Sets(Pairs),
+    Fixed(Vec<(u32, u32)>),
+}
+
+impl Between {
+    fn pick(&self, stream: &mut Stream) -> (u32, u32) {
+        match self {
+            Between::Sets(pairs) => {
+                let source = pairs.pick_source(stream);
+                let picked = pairs.pick_destination(source, stream, |_| true);
+                (
+                    source,
+                    picked.expect("every source was checked to have one"),
+                )
+            }
+            Between::Fixed(pairs) => pairs[stream.below(pairs.len() as u64) as usize],
+        }
+    }
+}
+
 impl Poisson {
+    /// The hosts that may send and those that may receive; `None` for all.
+    pub fn sides(&self) -> (&Option<Vec<u32>>, &Option<Vec<u32>>) {
+        match &self.pairs {
+            Some(part) => (&part.hosts, &part.hosts),
+            None => (&self.sources, &self.destinations),
+        }
+    }
+
+    /// How many hosts of these many send.
+    pub fn senders(&self, all: u32) -> u32 {
+        match (&self.pairs, &self.sources) {
+            (Some(PermutationPart { part, .. }), _) => part.end.saturating_sub(part.start),
+            (None, Some(sources)) => sources.len() as u32,
+            (None, None) => all,
+        }
+    }
+
     /// The flows that this process starts in a second, on average, given the hosts and the sizes.
     ///
     /// # Errors
     /// When the options are impossible, or a load is asked of flows that never end.
     pub fn flows_per_second(&self, hosts: &Hosts, size: &Size) -> Result<f64, TrafficError> {
-        let sources = hosts.select("sources", self.sources.as_deref())?.len();
+        if self.pairs.is_none() {
+            hosts.select("sources", self.sources.as_deref())?;
+        }
+        let sources = self.senders(hosts.count);
         let above_zero = |option: &str, value: f64| {
             if value.is_finite() && value > 0.0 {
                 Ok(value)
@@ -68,7 +113,7 @@ impl Poisson {
         match self.arrivals {
             Arrivals::PerSecond(rate) => above_zero("the arrival rate", rate),
             Arrivals::PerSourcePerSecond(rate) => {
-                Ok(above_zero("the arrival rate of a source", rate)? * sources as f64)
+                Ok(above_zero("the arrival rate of a source", rate)? * f64::from(sources))
             }
             Arrivals::Load { load, capacity } => {
                 above_zero("load", load)?;
@@ -97,13 +142,15 @@ impl Poisson {
     }
 
     fn pairs(&self, hosts: &Hosts) -> Result<Pairs, TrafficError> {
-        let (sources, destinations) = (self.sources.as_deref(), self.destinations.as_deref());
+        let (sources, destinations) = self.sides();
+        let (sources, destinations) = (sources.as_deref(), destinations.as_deref());
         Pairs::new(hosts, sources, destinations, self.different_racks)
     }
 
     pub(super) fn start(
         self,
         hosts: &Hosts,
+        seed: u64,
         stream: Stream,
         size: &Size,
     ) -> Result<Box<dyn Running>, TrafficError> {
@@ -114,8 +161,12 @@ impl Poisson {
                 "{rate} flows per second are more than one per picosecond"
             )));
         }
+        let between = match &self.pairs {
+            Some(part) => Between::Fixed(part.draw(hosts, seed)?),
+            None => Between::Sets(self.pairs(hosts)?),
+        };
         Ok(Box::new(Process {
-            pairs: self.pairs(hosts)?,
+            between,
             stream,
             mean_gap: 1.0 / rate,
             next: None,
@@ -148,11 +199,7 @@ impl Running for Process {
                     return;
                 }
                 while let Some(arrival) = self.next.filter(|&arrival| arrival <= now) {
-                    let source = self.pairs.pick_source(&mut self.stream);
-                    let picked = self
-                        .pairs
-                        .pick_destination(source, &mut self.stream, |_| true);
-                    let destination = picked.expect("every source was checked to have one");
+                    let (source, destination) = self.between.pick(&mut self.stream);
                     // A late wake must not make a start lie in the past.
                     launcher.start_at(source, destination, arrival.max(now), starts);
                     if let Some(left) = &mut self.left {
