@@ -133,7 +133,7 @@ pub fn presets() -> &'static [Preset] {
         },
         Preset {
             name: "eutcp-2022",
-            help: "The EUTCP paper's Linux hosts with out-of-tree MPTCP: losses by duplicate ACKs, every cut is a proportional rate reduction, bundles of what is sent in 1 ms; LIA, OLIA and Balia grow per ACK, and the last two have minimum window 1.",
+            help: "The EUTCP paper's Linux hosts with out-of-tree MPTCP: losses by duplicate ACKs, every cut is a proportional rate reduction, bundles of what is sent in 1 ms, no loss at a host's own port; LIA, OLIA and Balia grow per ACK, and the last two have minimum window 1.",
             rule: MarkingRule::Above,
             drop_ecn_blind: false,
             values: |context| Config {
@@ -151,6 +151,12 @@ pub fn presets() -> &'static [Preset] {
                 // allowance for short RTTs came with 5.18.
                 send_bundle: SendBundle::Packets(SendBundle::AT_HIGH_RATES),
                 bundle_allowance: false,
+                // TCP small queues came with 3.6. In 4.19 their limit is 2^-10 s of the pacing rate, too, and the scheduler passes
+                // over a subflow that they hold back (mptcp_is_temp_unavailable).
+                host_port: HostPort::HoldsBack,
+                // Reno and the three modules grow only where tcp_is_cwnd_limited says so, and windows that the port limits are
+                // not full.
+                window_validation: true,
                 ..reduces_proportionally()
             },
         },

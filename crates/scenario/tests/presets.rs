@@ -3,7 +3,7 @@
 use pathweave_network::MarkingRule;
 use pathweave_scenario::presets;
 use pathweave_transport::{
-    BackoffUntil, Config, EcnUse, GrowthCount, Handshake, Joins, ReceiveWindow, Recovery,
+    BackoffUntil, Config, EcnUse, GrowthCount, Handshake, HostPort, Joins, ReceiveWindow, Recovery,
     Reduction, Reinject, SegmentScheduler, SendBundle, SsthreshFrom,
 };
 use pathweave_units::{Bytes, Rate, Time};
@@ -245,9 +245,11 @@ fn eutcp_2022() {
         Config {
             reduction: Reduction::Proportional,
             growth_in_cut_round: false,
-            // Kernel 4.14 or 4.19.
+            // Kernel 4.19.
             send_bundle: SendBundle::Packets(45),
             bundle_allowance: false,
+            host_port: HostPort::HoldsBack,
+            window_validation: true,
             ..Config::textbook()
         }
     );
