@@ -1,4 +1,4 @@
-"""Base RTT and queue of the EUTCP paper's testbed: which fit Table 3, and what they make of Table 2.
+"""Base RTT and queue of the EUTCP paper's testbed by Table 3, and what they make of Table 2.
 
     pathweave run papers/eutcp/region.toml
     python papers/eutcp/region.py results/region/quick
@@ -46,9 +46,9 @@ def convergence_s(run: StoredRun) -> float | None:
     times = rate_settling(run)
     if times is None:
         return None
-    return times.row(by_predicate=(pl.col("name") == "MPTCP") & (pl.col("subflow") == 1), named=True)[
-        "settling_s"
-    ]
+    return times.row(
+        by_predicate=(pl.col("name") == "MPTCP") & (pl.col("subflow") == 1), named=True
+    )["settling_s"]
 
 
 def unfairness(run: StoredRun) -> float:
@@ -73,9 +73,7 @@ def rows(runs: list[StoredRun]) -> tuple[dict[str, float], list[tuple[float, lis
     for (base_rtt, queue), schemes in values.items():
         means = {scheme: fmean(schemes[scheme]) for scheme in published}
         apart = fmean(
-            abs(value - published[scheme])
-            for scheme in published
-            for value in schemes[scheme]
+            abs(value - published[scheme]) for scheme in published for value in schemes[scheme]
         )
         cells = [base_rtt, str(queue), *(f"{means[scheme]:.2f}" for scheme in published)]
         table.append((apart, cells))
