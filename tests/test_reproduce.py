@@ -490,6 +490,18 @@ def test_reads_all_kinds_of_claims(tmp_path: Path) -> None:
     assert (because.expects, because.only, because.scenario) == ("towards", ("load=1",), "r.toml")
 
 
+def test_an_explanation_may_be_of_several_claims(tmp_path: Path) -> None:
+    (row,) = read(
+        tmp_path,
+        f"{NUMBER}{ORDER}ascending = ['A', 'B']\n"
+        "[[r.because]]\nclaim = ['goodput', 'rtt']\nreason = 'r'\nset = ['a=1']\nseeds = 3\n",
+    )
+    assert [(each.claim, each.sets, each.seeds) for each in row.because] == [
+        ("goodput", ("a=1",), 3),
+        ("rtt", ("a=1",), 3),
+    ]
+
+
 NUMBER = "[[r.number]]\nquantity = 'goodput'\naxes = ['scheme']\nvalues = { A = 1 }\n"
 ORDER = "[[r.order]]\nquantity = 'rtt'\nsays = 's'\n"
 SHAPE = "[[r.shape]]\nquantity = 'rtt'\nsays = 's'\n"
@@ -530,6 +542,11 @@ BECAUSE = f"{NUMBER}[[r.because]]\n"
         (f"{ORDER}ascending = ['A', 'B']\nkind = 'guess'", "kind must be one of number, sentence"),
         (f"{BECAUSE}set = ['a=1']", "entry 1 of because: reason is missing"),
         (f"{BECAUSE}claim = 'x'\nreason = 'r'\nset = []", "claim must be one of goodput, not 'x'"),
+        (
+            f"{BECAUSE}claim = ['goodput', 'x']\nreason = 'r'\nset = []",
+            "claim must be one of goodput, not 'x'",
+        ),
+        (f"{BECAUSE}claim = []\nreason = 'r'\nset = []", "claim lists none"),
         (
             f"{BECAUSE}reason = 'r'\nset = []\nexpects = 'more'",
             "expects must be one of towards, up, down, holds, scatters, fails, not 'more'",

@@ -6,8 +6,8 @@
         --sweep fabric.queue.limit=100,300,1000 --out results/tab2-region
     python papers/eutcp/region.py results/tab2-region/tab2
 
-Prints a Markdown table with a row for each base RTT and queue: by scheme the convergence time of x12
-(s), or the unfairness (%), each the mean over seeds, and the mean absolute difference from what was
+Prints a Markdown table with a row for each base RTT and queue: by scheme the convergence time of
+x12 (s), or the unfairness (%), the mean over seeds, and the mean absolute difference from what was
 published. region.toml says how one of them is chosen.
 """
 

@@ -33,7 +33,7 @@ published, as claims in four forms:
     above = 0.5
 
     [[fig8.because]]              # why a claim differs; see `pathweave.reproducing.reasons`
-    claim = "goodput"             # the claim's name; if left out, all claims of the row that differ
+    claim = "goodput"             # the claim's name, or a list; may be left out where there is one
     reason = "LIA here recovers several losses of a window without a timeout"
     set = ['transport.recovery="reno"'] # or scenario, size; or proof = true for an arithmetic one
 
@@ -289,7 +289,7 @@ def _row(folder: Path, name: str, row: Mapping[str, Any], axes_of: Callable[[Pat
     because: list[Because] = []
     for place, entry in enumerate(row.get("because", []), start=1):
         try:
-            because.append(_because(entry, name, row, claims, axes))
+            because += _because(entry, name, row, claims, axes)
         except InputError as error:
             raise InputError(f"entry {place} of because: {error}") from error
     return Row(
@@ -389,15 +389,20 @@ def _because(
     row: Mapping[str, Any],
     claims: Sequence[Claim],
     axes: Axes,
-) -> Because:
+) -> list[Because]:
+    """An explanation of each of the claims that it names."""
     _known(entry, _BECAUSE_KEYS)
     if "program" in row:
         raise InputError("a program has no settings that could be changed")
     names = sorted(claim.name for claim in claims)
     numbers = [claim.name for claim in claims if isinstance(claim, Number)]
     claim = entry.get("claim", names[0] if len(names) == 1 else "")
-    if claim not in names:
-        raise InputError(f"claim must be one of {', '.join(names)}, not {claim!r}")
+    about = _texts(entry, "claim") if isinstance(claim, list) else (str(claim),)
+    if not about:
+        raise InputError("claim lists none")
+    for claim in about:
+        if claim not in names:
+            raise InputError(f"claim must be one of {', '.join(names)}, not {claim!r}")
     expects = entry.get("expects", "towards")
     if expects not in EXPECTS:
         raise InputError(f"expects must be one of {', '.join(EXPECTS)}, not {expects!r}")
@@ -408,21 +413,25 @@ def _because(
     if changes == proof:
         raise InputError("give what is changed: set, scenario or size; or proof = true")
     _at(entry, axes)  # whose names must be there
-    if expects == "scatters" and claim not in numbers:
-        raise InputError(f"only a number scatters, and {claim!r} is none")
-    return Because(
-        claim=str(claim),
-        reason=" ".join(str(entry["reason"]).split()),
-        sets=_texts(entry, "set"),
-        only=_texts(entry, "only") or _texts(row, "only"),
-        scenario=str(entry.get("scenario", scenario_of(name, row))),
-        size=entry.get("size"),
-        at=entry.get("at", {}),
-        expects=str(expects),
-        seeds=_seeds(entry),
-        proof=proof,
-        other_seed=_flag(entry, "other_seed"),
-    )
+    for claim in about:
+        if expects == "scatters" and claim not in numbers:
+            raise InputError(f"only a number scatters, and {claim!r} is none")
+    return [
+        Because(
+            claim=claim,
+            reason=" ".join(str(entry["reason"]).split()),
+            sets=_texts(entry, "set"),
+            only=_texts(entry, "only") or _texts(row, "only"),
+            scenario=str(entry.get("scenario", scenario_of(name, row))),
+            size=entry.get("size"),
+            at=entry.get("at", {}),
+            expects=str(expects),
+            seeds=_seeds(entry),
+            proof=proof,
+            other_seed=_flag(entry, "other_seed"),
+        )
+        for claim in about
+    ]
 
 
 def _kind(entry: Mapping[str, Any], otherwise: Kind) -> Kind:
