@@ -75,6 +75,8 @@ def test_explanations_change_what_there_is(paper: str, tmp_path: Path) -> None:
     wanted = Wanted(root=tmp_path)
     for row in rows_of(paper):
         for because in row.because:
+            if because.proof:
+                continue
             changed = open_ablation(row, because, wanted)
             own = open_row(row, wanted)
             assert own is not None
