@@ -334,12 +334,16 @@ fn pattern(draw: &mut Draw, scene: &Scene<'_>, pattern: &str, peers: &[u32], gro
         }
     };
     let shared_pairs = |draw: &mut Draw, group: &mut Table| {
-        let hosts = draw.some(peers, 2);
-        let first = draw.between(0, hosts.len() as u64 - 1);
-        let after = draw.between(first + 1, hosts.len() as u64);
-        let names: Vec<Value> = hosts.iter().map(|&host| scene.host(host).into()).collect();
-        let mut pairs = table("permutation", names);
-        pairs.set("part", vec![first, after]);
+        let (permutation, count) = if complete && draw.chance(0.5) {
+            (Value::from("all"), peers.len() as u64)
+        } else {
+            let hosts = draw.some(peers, 2);
+            let names = hosts.iter().map(|&host| Value::from(scene.host(host)));
+            (names.collect(), hosts.len() as u64)
+        };
+        let first = draw.between(0, count - 1);
+        let mut pairs = table("permutation", permutation);
+        pairs.set("part", vec![first, draw.between(first + 1, count)]);
         group.set("pairs", pairs);
     };
     let towards_one = |draw: &mut Draw, group: &mut Table| {
