@@ -267,6 +267,9 @@ def test_variants_to_run_are_those_that_it_is_about() -> None:
     ratio = replace(TWO, expected=replace(TWO.expected, measured=measured))
     about_b = replace(WHY, at={"scheme": "B"})
     assert chosen_variants(about_b, ratio) == ("scheme=B", "scheme=C")
+    shape = Shape("goodput", "says", measured, 100, None, ({"scheme": "A"}, {"scheme": "B"}))
+    assert chosen_variants(about_b, shape) == ("scheme=B", "scheme=C")
+    assert chosen_variants(WHY, replace(shape, at=({},))) == ()
 
 
 def test_a_row_is_as_well_explained_as_its_worst_claim() -> None:

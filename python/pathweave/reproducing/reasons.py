@@ -149,9 +149,10 @@ def chosen_variants(because: Because, claim: Claim) -> tuple[str, ...]:
     for at in variants:
         for axis, name in at.items():
             names.setdefault(axis, {})[name] = None
-    if isinstance(claim, Number):  # a ratio needs what it is relative to
-        for axis, name in claim.expected.measured.relative_to.items():
-            names.setdefault(axis, {})[name] = None
+    measured = claim.expected.measured if isinstance(claim, Number) else claim.measured
+    for axis, name in measured.relative_to.items():  # a ratio needs what it is relative to
+        if axis in names:  # of all others every name is run
+            names[axis][name] = None
     return tuple(f"{axis}={name}" for axis, several in names.items() for name in several)
 
 
