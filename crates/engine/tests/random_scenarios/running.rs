@@ -9,6 +9,7 @@ use pathweave_engine::{
 };
 use pathweave_random::Stream;
 use pathweave_scenario::{Plan, Variant};
+use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 use std::fmt;
 use std::ops::Range;
@@ -58,16 +59,18 @@ impl fmt::Display for Failure {
     }
 }
 
-/// No scenario has more to do than takes a tenth of it.
+/// Processor time for each scenario that is run at a time. No scenario has more to do than takes a tenth of it.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often a run is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs the scenarios of these seeds.
 pub fn run_all(seeds: Range<u64>, schema: &Value) -> Vec<Failure> {
     let next = AtomicU64::new(seeds.start);
     let failures = Mutex::new(Vec::new());
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
-        for _ in 0..workers {
+        for _ in 0..workers() {
             scope.spawn(|| {
                 loop {
                     let seed = next.fetch_add(1, Relaxed);
@@ -92,6 +95,11 @@ pub fn run_all(seeds: Range<u64>, schema: &Value) -> Vec<Failure> {
             .expect("the target folder can be written to");
     }
     failures
+}
+
+/// Scenarios that are run at a time.
+fn workers() -> u32 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
 }
 
 /// One variant of a scenario for one of its seeds, which both follow from the scenario's seed.
@@ -164,7 +172,8 @@ fn random_execution(plan: &Plan) -> Execution {
     }
 }
 
-/// Runs a plan unless it takes too long; a panic is a failure like others.
+/// Runs a plan unless it takes too long; a panic is a failure like others. Time that it waits for a processor does not count:
+/// where others keep all of them busy, threads that hand over regions wait for each other's turns, thousands of times.
 fn simulate(
     plan: &Plan,
     engine: impl Fn(&Plan, &Progress) -> Result<Output, RunError>,
@@ -174,8 +183,11 @@ fn simulate(
     let result = std::thread::scope(|scope| {
         let progress = &progress;
         scope.spawn(move || {
-            if waiting.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                progress.cancel();
+            let most = processor_time() + PATIENCE * workers();
+            while waiting.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                if processor_time() > most {
+                    return progress.cancel();
+                }
             }
         });
         let result = catch_unwind(AssertUnwindSafe(|| engine(plan, progress)));
@@ -199,6 +211,12 @@ fn simulate(
             Err(Broken::alike("it panicked", text.unwrap_or_default()))
         }
     }
+}
+
+/// Processor time of all threads so far.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// Where failures are kept.
