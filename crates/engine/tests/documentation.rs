@@ -2,7 +2,7 @@
 
 use crate::plans;
 use pathweave_engine::Output;
-use pathweave_fabric::routing::{FmpConfig, RoutingKind};
+use pathweave_fabric::routing::{FmpConfig, FmpPrice, RoutingKind};
 use pathweave_network::SharedBufferConfig;
 use pathweave_scenario::{Measure, Phase, Sampling};
 use pathweave_units::{Bytes, Time};
@@ -61,6 +61,7 @@ fn the_tables_of_switches_and_failures_are_documented() {
         None,
     );
     plan.routing = RoutingKind::Fmp(FmpConfig {
+        price: FmpPrice::Occupancy,
         feedback_period: Time::from_micros(100),
         silence_timeout: Time::from_micros(300),
         idle_expiry: Time::from_secs(1),

@@ -2,7 +2,7 @@
 
 use crate::plans::{self, counted, fixed, flags};
 use pathweave_engine::{Output, Verdict};
-use pathweave_fabric::routing::{FmpConfig, PathRequest, Router, RoutingKind};
+use pathweave_fabric::routing::{FmpConfig, FmpPrice, PathRequest, Router, RoutingKind};
 use pathweave_fabric::{Fabric, LinkId, NodeId};
 use pathweave_scenario::{Change, LinkChange, ListedFlow, Plan};
 use pathweave_transport::Recovery;
@@ -28,6 +28,7 @@ fn routings() -> Vec<RoutingKind> {
         RoutingKind::TwoLevel,
         RoutingKind::Pinned,
         RoutingKind::Fmp(FmpConfig {
+            price: FmpPrice::Occupancy,
             feedback_period: Time::from_micros(100),
             silence_timeout: Time::from_micros(300),
             idle_expiry: Time::from_secs(1),

@@ -2,7 +2,7 @@
 
 use crate::plans::{self, counted, fixed, flags};
 use pathweave_engine::{Column, Output, Progress, Verdict, run_with_departure_ports};
-use pathweave_fabric::routing::{FmpConfig, RoutingKind};
+use pathweave_fabric::routing::{FmpConfig, FmpPrice, RoutingKind};
 use pathweave_fabric::topology::{Graph, GraphCable, GraphNode, LeafSpine};
 use pathweave_fabric::{Fabric, LinkId};
 use pathweave_scenario::{Change, LinkChange, Plan};
@@ -11,10 +11,26 @@ use pathweave_units::{Rate, Time};
 use std::collections::BTreeSet;
 
 const FMP: RoutingKind = RoutingKind::Fmp(FmpConfig {
+    price: FmpPrice::Occupancy,
     feedback_period: Time::from_micros(100),
     silence_timeout: Time::from_micros(300),
     idle_expiry: Time::from_secs(1),
 });
+
+const PRICES: [FmpPrice; 4] = [
+    FmpPrice::Occupancy,
+    FmpPrice::AveragedOccupancy,
+    FmpPrice::Marks,
+    FmpPrice::Utilisation,
+];
+
+/// FMP with another price.
+fn fmp_by(price: FmpPrice) -> RoutingKind {
+    match FMP {
+        RoutingKind::Fmp(config) => RoutingKind::Fmp(FmpConfig { price, ..config }),
+        _ => FMP,
+    }
+}
 
 fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32) -> Fabric {
     let shape = LeafSpine {
@@ -90,40 +106,65 @@ fn feedback_takes_its_time_on_the_links() {
     assert_eq!(total(&output, "silences"), 0);
 }
 
+/// The spines that four short flows take between two leaves, while as many long ones as `background` take spine 0, each from a
+/// host of its own. Two of these fill its links.
+fn spines_beside(background: u32, price: FmpPrice) -> Vec<String> {
+    let mut fabric = leaf_spine(2, 2, 8);
+    let (spines, hosts) = (["spine0", "spine1"], 8);
+    for (leaf, spine) in ["leaf0", "leaf1"]
+        .iter()
+        .flat_map(|leaf| spines.map(|spine| (leaf, spine)))
+    {
+        for link in [
+            plans::link(&fabric, leaf, spine),
+            plans::link(&fabric, spine, leaf),
+        ] {
+            fabric.links[link.0 as usize].rate = Rate::from_gbps(2);
+        }
+    }
+    let starts: Vec<(u32, u32, Time)> = (0..background)
+        .map(|host| (host, hosts + host, Time::ZERO))
+        .collect();
+    let mut long = plans::group("dctcp", &[], plans::flows(&starts), Size::Unlimited);
+    for (number, listed) in (0..).zip(&mut long.listed) {
+        let (source, destination) = (format!("h{number}"), format!("h{}", hosts + number));
+        let nodes = [&*source, "leaf0", "spine0", "leaf1", &*destination];
+        listed.paths = vec![plans::path(&fabric, &nodes)];
+    }
+    let starts: Vec<(u32, u32, Time)> = (4..hosts)
+        .map(|host| (host, hosts + host, Time::from_millis(20 + u64::from(host))))
+        .collect();
+    let mut short = plans::group("reno", &[], plans::flows(&starts), fixed(15_000));
+    short.name = "short".to_owned();
+    let end = Some(Time::from_millis(40));
+    let mut plan = plans::plan(fabric, plans::queue(100, Some(20)), vec![long, short], end);
+    plan.routing = fmp_by(price);
+    let paths = paths(&plans::run(&plan));
+    let (long, short) = paths.split_at(background as usize);
+    assert!(long.iter().all(|path| path[2] == "spine0"));
+    short.iter().map(|path| path[2].clone()).collect()
+}
+
 #[test]
 fn new_flows_avoid_what_others_congest() {
-    // Two hosts of leaf 0 fill its port to spine 0 by pinned paths; four flows of the others come later.
-    let fabric = leaf_spine(2, 2, 6);
-    let via = |source: &str, destination: &str| {
-        plans::path(&fabric, &[source, "leaf0", "spine0", "leaf1", destination])
-    };
-    let mut background = plans::group(
-        "reno",
-        &[],
-        plans::flows(&[(0, 6, Time::ZERO), (1, 7, Time::ZERO)]),
-        Size::Unlimited,
-    );
-    background.listed[0].paths = vec![via("h0", "h6")];
-    background.listed[1].paths = vec![via("h1", "h7")];
-    let at = Time::from_millis;
-    let late = plans::flows(&[
-        (2, 8, at(20)),
-        (3, 9, at(21)),
-        (4, 10, at(22)),
-        (5, 11, at(23)),
-    ]);
-    let mut late = plans::group("reno", &[], late, fixed(15_000));
-    late.name = "late".to_owned();
-    let groups = vec![background, late];
-    let mut plan = plans::plan(fabric, plans::queue(100, None), groups, Some(at(40)));
-    plan.routing = FMP;
-    let output = plans::run(&plan);
-    let paths = paths(&output);
-    assert!(paths[..2].iter().all(|path| path[2] == "spine0"));
-    assert!(
-        paths[2..].iter().all(|path| path[2] == "spine1"),
-        "{paths:?}"
-    );
+    for price in PRICES {
+        let spines = spines_beside(3, price);
+        assert!(
+            spines.iter().all(|spine| spine == "spine1"),
+            "{price:?}: {spines:?}"
+        );
+    }
+}
+
+#[test]
+fn a_busy_link_without_a_standing_queue_is_avoided_by_some_prices() {
+    // A host's packets wait at its own port, and take half of the links over spine 0. There they only wait for feedback.
+    for price in PRICES {
+        let spines = spines_beside(1, price);
+        let all_avoid = spines.iter().all(|spine| spine == "spine1");
+        let sees = [FmpPrice::AveragedOccupancy, FmpPrice::Utilisation].contains(&price);
+        assert_eq!(all_avoid, sees, "{price:?}: {spines:?}");
+    }
 }
 
 #[test]
@@ -424,37 +465,45 @@ fn busy(limit: u32, subflows: u32) -> Plan {
 fn feedback_without_packets_gives_what_packets_give() {
     for subflows in [1, 4] {
         for limit in [8, 100] {
-            is_as_with_packets(&busy(limit, subflows), "queues are short and long");
+            for price in PRICES {
+                let mut plan = busy(limit, subflows);
+                plan.routing = fmp_by(price);
+                let what = format!("{subflows} subflows, {limit} packets, {price:?}");
+                is_as_with_packets(&plan, &what);
+            }
         }
     }
-    // A message takes a third of the period, and arrives ten periods later.
-    let mut plan = busy(50, 2);
-    for link in &mut plan.fabric.links {
-        link.delay += Time::from_micros(35);
-    }
-    plan.routing = RoutingKind::Fmp(FmpConfig {
-        feedback_period: Time::from_micros(4),
-        silence_timeout: Time::from_micros(12),
-        idle_expiry: Time::from_micros(300),
-    });
-    is_as_with_packets(&plan, "short periods");
-    // So much is told that links cannot carry it.
-    let slow = Change::Rate(Rate::from_mbps(30));
-    for number in [0, 7, 40] {
-        let link = LinkId(number);
-        let at = Time::from_micros(700);
-        plan.events.push(LinkChange {
-            at,
-            link,
-            change: slow.clone(),
+    for price in PRICES {
+        // A message takes a third of the period, and arrives ten periods later.
+        let mut plan = busy(50, 2);
+        for link in &mut plan.fabric.links {
+            link.delay += Time::from_micros(35);
+        }
+        plan.routing = RoutingKind::Fmp(FmpConfig {
+            price,
+            feedback_period: Time::from_micros(4),
+            silence_timeout: Time::from_micros(12),
+            idle_expiry: Time::from_micros(300),
         });
+        is_as_with_packets(&plan, &format!("short periods, {price:?}"));
+        // So much is told that links cannot carry it.
+        let slow = Change::Rate(Rate::from_mbps(30));
+        for number in [0, 7, 40] {
+            let link = LinkId(number);
+            let at = Time::from_micros(700);
+            plan.events.push(LinkChange {
+                at,
+                link,
+                change: slow.clone(),
+            });
+        }
+        is_as_with_packets(&plan, &format!("slow links, {price:?}"));
     }
-    is_as_with_packets(&plan, "slow links");
 }
 
 #[test]
 fn a_change_finds_feedback_as_if_it_had_been_packets() {
-    for (number, at) in (0..).zip([1, 33, 100, 101, 777, 1234, 4321, 9876]) {
+    for (number, at) in (0u32..).zip([1, 33, 100, 101, 777, 1234, 4321, 9876]) {
         let changes = [
             Change::Down,
             Change::Loss(0.5),
@@ -465,6 +514,7 @@ fn a_change_finds_feedback_as_if_it_had_been_packets() {
             for link in [number, 40 + number, 95 - number] {
                 let mut plan = busy(30, 2);
                 plan.stop.at = Some(Time::from_millis(15));
+                plan.routing = fmp_by(PRICES[(number + link) as usize % PRICES.len()]);
                 let event = LinkChange {
                     at: Time::from_micros(at),
                     link: LinkId(link),

@@ -2,7 +2,7 @@
 
 use crate::plans::{self, counted, fixed, table};
 use pathweave_engine::{Output, Verdict};
-use pathweave_fabric::routing::{FmpConfig, RoutingKind};
+use pathweave_fabric::routing::{FmpConfig, FmpPrice, RoutingKind};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
 
@@ -110,6 +110,7 @@ fn a_flow_below_the_volume_is_only_scattered() {
 fn ideal_times_are_those_of_the_paths_that_packets_may_take() {
     let delays = [500, 5].map(Time::from_micros);
     let fmp = RoutingKind::Fmp(FmpConfig {
+        price: FmpPrice::Occupancy,
         feedback_period: Time::from_micros(100),
         silence_timeout: Time::from_millis(1),
         idle_expiry: Time::from_millis(1),

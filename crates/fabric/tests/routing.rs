@@ -2,7 +2,7 @@
 
 use pathweave_fabric::path::{check_path, pinned_path};
 use pathweave_fabric::routing::{
-    FmpConfig, PathRequest, ROUTINGS, Router, RoutingKind, ShortestPaths, flow_hash,
+    FmpConfig, FmpPrice, PathRequest, ROUTINGS, Router, RoutingKind, ShortestPaths, flow_hash,
 };
 use pathweave_fabric::topology::{
     Delay, Dumbbell, FatTree, LeafSpine, ParallelPaths, PerLayer, Ring,
@@ -19,6 +19,7 @@ const SPRAY: RoutingKind = RoutingKind::Spray {
     detection_delay: Time::ZERO,
 };
 const FMP: RoutingKind = RoutingKind::Fmp(FmpConfig {
+    price: FmpPrice::Occupancy,
     feedback_period: Time::from_micros(100),
     silence_timeout: Time::from_micros(300),
     idle_expiry: Time::from_secs(1),

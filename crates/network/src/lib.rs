@@ -18,6 +18,7 @@ mod histogram;
 mod input_times;
 mod inputs;
 mod marking;
+mod measuring;
 mod network;
 mod observed;
 mod packet;

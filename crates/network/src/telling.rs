@@ -117,8 +117,9 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
             return;
         }
         let mut cut_off = Vec::new();
-        let queue = self.ports.occupancy(self.places.port_of(link ^ 1), now);
-        fmp.on_message(link, now, queue, &mut cut_off);
+        let port = self.places.port_of(link ^ 1);
+        let own = fmp.own_price(link ^ 1, now, || self.ports.occupancy(port, now));
+        fmp.on_message(link, now, own, &mut cut_off);
         self.send_notices(&cut_off, now, events);
     }
 

@@ -1,7 +1,8 @@
 //! When switches that choose routes tell their neighbours of their paths.
 //!
 //! What goes from one to another without a packet does so at multiples of the feedback period: hosts hear what
-//! switches know, flows that are over leave the routing tables, and the run finds that nothing else is to happen.
+//! switches know, switches read the counters of their ports, flows that are over leave the routing tables, and the run
+//! finds that nothing else is to happen.
 
 use super::Simulation;
 use crate::beat::Beat;
@@ -48,7 +49,9 @@ impl<P: Ports> Simulation<'_, P> {
 
     /// A feedback period of the run is over.
     pub(super) fn end_feedback_period(&mut self, now: Time) {
-        self.regions.first_mut().network.change_host_ports();
+        let network = &mut self.regions.first_mut().network;
+        network.measure_ports(now);
+        network.change_host_ports();
         self.release_the_gone(usize::MAX);
         let region = self.regions.first();
         let Some(fmp) = region.network.fmp() else {

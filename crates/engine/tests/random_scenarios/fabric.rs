@@ -266,6 +266,11 @@ pub fn routing(draw: &mut Draw, scale: &Scale, built: &Fabric) -> Table {
             routing.maybe(draw, 0.5, "detection_delay", |draw| scale.moment(draw));
         }
         "fmp" => {
+            // Some of them ask for queues of their own kind, and few attempts are refused for that.
+            routing.maybe(draw, 0.5, "price", |draw| {
+                let prices = ["occupancy", "averaged-occupancy", "marks", "utilisation"];
+                (*draw.pick(&prices)).into()
+            });
             let period = scale.feedback_period(built);
             let period = period * draw.log(1.0, 10.0);
             routing.set("feedback_period", draw.time(period));

@@ -87,9 +87,12 @@ fn with_switches_that_take_part() {
 
 #[test]
 fn with_switches_that_choose_routes() {
-    let output = check("", &format!("{LARGE}\n[routing]\nkind = \"fmp\""));
-    let messages = plans::table(&output, "fmp").integers("feedback_packets");
-    assert!(messages.iter().sum::<u64>() > 0);
+    for price in ["occupancy", "averaged-occupancy", "marks", "utilisation"] {
+        let routing = format!("[routing]\nkind = \"fmp\"\nprice = \"{price}\"");
+        let output = check("", &format!("{LARGE}\n{routing}"));
+        let messages = plans::table(&output, "fmp").integers("feedback_packets");
+        assert!(messages.iter().sum::<u64>() > 0, "{price}");
+    }
 }
 
 #[test]

@@ -49,15 +49,31 @@ pub enum RoutingKind {
     Fmp(FmpConfig),
 }
 
-/// The periods of FMP.
+/// The parameters of FMP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FmpConfig {
+    /// What each port adds to the congestion degree of a path.
+    pub price: FmpPrice,
     /// How often switches send feedback.
     pub feedback_period: Time,
     /// A neighbour that sends nothing for longer counts as dead.
     pub silence_timeout: Time,
     /// A subflow that sends nothing for longer gets a new port.
     pub idle_expiry: Time,
+}
+
+/// What a port adds to the congestion degree of the paths that lead over it: a share, zero for an idle port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FmpPrice {
+    /// Its queue when feedback comes, as a share of the limit: Qi of the FMPTCP paper, equation 20.
+    #[default]
+    Occupancy,
+    /// The mean of its queue over the last feedback period, as a share of the limit.
+    AveragedOccupancy,
+    /// The packets that it marked in the last feedback period, as a share of all that were offered to it.
+    Marks,
+    /// What it sent in the last feedback period, as a share of what the link can carry.
+    Utilisation,
 }
 
 /// The routing schemes by the names that scenarios use, with one line of help each.

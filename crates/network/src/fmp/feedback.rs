@@ -159,9 +159,9 @@ impl Fmp {
         }
     }
 
-    /// The oldest message on a link arrives; `queue` is that of the port back, as a share of its limit. Adds
-    /// the rows to `cut_off` that have no port left.
-    pub(crate) fn on_message(&mut self, link: u32, now: Time, queue: f64, cut_off: &mut Vec<u32>) {
+    /// The oldest message on a link arrives; `own` is what the port back adds to its prices. Adds the rows to `cut_off` that
+    /// have no port left.
+    pub(crate) fn on_message(&mut self, link: u32, now: Time, own: f64, cut_off: &mut Vec<u32>) {
         self.hearing[link as usize].at = now;
         let Some(message) = self.under_way[link as usize].pop_front() else {
             unreachable!("feedback arrives in the order in which it was sent")
@@ -175,7 +175,7 @@ impl Fmp {
             self.ports_may_differ |= leads != self.prices.entry(entry).price.is_reachable();
             if leads {
                 let price = Price {
-                    congestion: told.congestion + queue,
+                    congestion: told.congestion + own,
                     delay: told.delay + delay,
                 };
                 self.prices.set(entry, price);

@@ -326,6 +326,11 @@ impl Implied {
         self.kept = self.goes_back.as_picos() / beat.period().as_picos() + 2;
     }
 
+    /// The earliest time of which prices that are asked for from now on can be.
+    pub(super) fn recalled_from(&self, now: Time) -> Time {
+        now.saturating_sub(self.goes_back)
+    }
+
     /// When what has been sent at a time arrives at the end of a link.
     pub fn arrival(&self, link: u32, departure: Time) -> Time {
         let wire = &self.wires[link as usize];

@@ -13,6 +13,8 @@
 //! - On an idle fabric every product is zero. Ports of equal congestion degree count with the smallest delay
 //!   among them and are ordered by a hash of the connection; otherwise every first subflow would take the
 //!   port that is nearest by nanoseconds.
+//! - What a port adds to the congestion degree can also be what it did in the last feedback period ([`FmpPrice`]). Switches read
+//!   their counters at the same time, at multiples of the period; their messages go at times of their own.
 //! - The order is taken once per connection and switch, so that siblings differ; again when no sibling has a
 //!   fresh entry there, or when a port of it is dead. A subflow takes the first port of the order that the
 //!   fewest of its siblings take.
@@ -34,6 +36,7 @@ mod feedback;
 mod flows;
 mod hops;
 mod implied;
+mod measured;
 mod prices;
 mod recall;
 #[cfg(test)]
@@ -43,9 +46,11 @@ mod waits;
 pub(crate) use feedback::Message;
 pub(crate) use flows::Next;
 pub(crate) use implied::{Implied, LinkToImply};
+pub(crate) use measured::Counted;
 
 use flows::{Connections, Flow};
-use pathweave_fabric::routing::{FmpConfig, ShortestPaths};
+use measured::Measured;
+use pathweave_fabric::routing::{FmpConfig, FmpPrice, ShortestPaths};
 use pathweave_fabric::{Fabric, NodeId};
 use pathweave_units::{Bytes, Time};
 use prices::{Price, Prices};
@@ -112,6 +117,8 @@ pub struct Fmp {
     switches: Vec<Switch>,
     up: Vec<bool>,
     prices: Prices,
+    /// Where a port's price is not its queue of the moment.
+    measured: Option<Box<Measured>>,
     /// By link: what its far end hears over it.
     hearing: Vec<Hearing>,
     /// By link: the feedback on it and in its queue, oldest first.
@@ -175,6 +182,10 @@ impl Fmp {
             switch.statistics.prices = prices.entries_of(number);
         }
         let links = fabric.links.len();
+        let measured = (config.price != FmpPrice::Occupancy).then(|| {
+            let priced = (0..links as u32).filter(|&link| prices.has_entries(link));
+            Box::new(Measured::new(config.price, links, priced.collect()))
+        });
         let known_to_lead = prices.leading();
         let hearing = fabric.links.iter().map(|link| Hearing {
             at: link.delay,
@@ -195,6 +206,7 @@ impl Fmp {
             switches,
             up: vec![true; links],
             prices,
+            measured,
             hearing: hearing.collect(),
             under_way: vec![VecDeque::new(); links],
             in_network: 0,
@@ -236,6 +248,28 @@ impl Fmp {
     /// Feedback packets in the network.
     pub fn in_network(&self) -> usize {
         self.in_network
+    }
+
+    /// What ports did in past periods, where prices are made of it. It has to be given back.
+    pub(crate) fn take_measured(&mut self) -> Option<Box<Measured>> {
+        self.measured.take()
+    }
+
+    pub(crate) fn give_back_measured(&mut self, measured: Box<Measured>) {
+        self.measured = Some(measured);
+    }
+
+    /// The earliest time of which prices that are asked for from now on can be.
+    pub(crate) fn recalled_from(&self, now: Time) -> Time {
+        let implied = self.implied.as_deref();
+        implied.map_or(now, |implied| implied.recalled_from(now))
+    }
+
+    /// What a link's port adds to the prices of a message that its switch hears now. `queue` is its queue as a share of the
+    /// limit.
+    pub(crate) fn own_price(&self, link: u32, now: Time, queue: impl FnOnce() -> f64) -> f64 {
+        let measured = self.measured.as_deref();
+        measured.map_or_else(queue, |measured| measured.share(link, now))
     }
 
     fn statistics_mut(&mut self, switch: u32) -> &mut FmpStatistics {

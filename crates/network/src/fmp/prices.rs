@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Congestion degree and delay of the best path behind a port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Price {
-    /// cd: the sum of the queues' occupancy, each a share of its limit.
+    /// cd: the sum of what the ports add, each a share between 0 and 1 (of the limit of its queue, if it is their occupancy).
     pub congestion: f64,
     /// l: the sum of the links' delays, in seconds.
     pub delay: f64,
@@ -229,6 +229,11 @@ impl Prices {
             || self
                 .entries(row)
                 .any(|(_, entry)| entry.price.is_reachable())
+    }
+
+    /// Whether a link's port leads to any destination, so that it has prices.
+    pub fn has_entries(&self, link: u32) -> bool {
+        !self.announcements(reverse(link)).is_empty()
     }
 
     pub fn announcements(&self, link: u32) -> &[Announcement] {

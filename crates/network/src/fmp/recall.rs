@@ -6,11 +6,28 @@
 
 use super::feedback::Message;
 use super::implied::Implied;
+use super::measured::Measured;
 use super::prices::{Price, Prices, best_among};
 use super::{Fmp, reverse};
 use pathweave_units::Time;
 
+/// What prices are made of besides what has been heard.
+#[derive(Clone, Copy)]
+struct Sources<'a> {
+    prices: &'a Prices,
+    delay: &'a [f64],
+    measured: Option<&'a Measured>,
+}
+
 impl Fmp {
+    fn sources(&self) -> Sources<'_> {
+        Sources {
+            prices: &self.prices,
+            delay: &self.delay,
+            measured: self.measured.as_deref(),
+        }
+    }
+
     /// Brings the entries of a row up to date with what has been heard, at this time too.
     pub(super) fn recall(&mut self, row: u32, now: Time) {
         let Some(implied) = &self.implied else {
@@ -19,8 +36,7 @@ impl Fmp {
         let destination = self.prices.destination_of_row(row);
         for entry in self.prices.entry_numbers(row) {
             let link = self.prices.entry(entry).link;
-            let port = (link, destination);
-            let price = implied.price(&self.prices, &self.delay, port, Some(now));
+            let price = implied.price(self.sources(), (link, destination), Some(now));
             self.prices.set(entry, price);
         }
     }
@@ -32,7 +48,7 @@ impl Fmp {
             let destination = self.prices.destination_of_row(row);
             for entry in self.prices.entry_numbers(row) {
                 let link = self.prices.entry(entry).link;
-                let price = implied.price(&self.prices, &self.delay, (link, destination), time);
+                let price = implied.price(self.sources(), (link, destination), time);
                 self.prices.set(entry, price);
             }
         }
@@ -44,7 +60,7 @@ impl Fmp {
         let lines = self.prices.announcements(link).iter();
         let prices = lines.map(|line| {
             let row = (teller, line.destination);
-            implied.told_of(&self.prices, &self.delay, row, Some(told))
+            implied.told_of(self.sources(), row, Some(told))
         });
         Message::from_first(prices.collect())
     }
@@ -54,37 +70,37 @@ impl Implied {
     /// The price of a port for a destination, as its switch knows it at a time; without one, that of an idle fabric.
     fn price(
         &self,
-        prices: &Prices,
-        delay: &[f64],
+        sources: Sources<'_>,
         (link, destination): (u32, u32),
         time: Option<Time>,
     ) -> Price {
         let wire = &self.wires[link as usize];
         let heard = time.and_then(|time| self.heard(reverse(link), time));
         let row = (wire.to, destination);
-        let told = self.told_of(prices, delay, row, heard.map(|heard| heard.told));
-        let queue = heard.map_or(0.0, |heard| self.queue(link, heard.arrival));
+        let told = self.told_of(sources, row, heard.map(|heard| heard.told));
+        let own = heard.map_or(0.0, |heard| match sources.measured {
+            None => self.queue(link, heard.arrival),
+            Some(measured) => measured.share(link, heard.arrival),
+        });
         Price {
-            congestion: told.congestion + queue,
-            delay: told.delay + delay[link as usize],
+            congestion: told.congestion + own,
+            delay: told.delay + sources.delay[link as usize],
         }
     }
 
     /// The price that a switch told of a destination at a time; before it has told anything, that of an idle fabric.
     fn told_of(
         &self,
-        prices: &Prices,
-        delay: &[f64],
+        sources: Sources<'_>,
         (switch, destination): (u32, u32),
         time: Option<Time>,
     ) -> Price {
+        let prices = sources.prices;
         let row = prices.row(destination, switch);
         if prices.is_here(row) {
             return Price::HERE;
         }
         let ports = prices.entries(row);
-        best_among(
-            ports.map(|(_, entry)| self.price(prices, delay, (entry.link, destination), time)),
-        )
+        best_among(ports.map(|(_, entry)| self.price(sources, (entry.link, destination), time)))
     }
 }

@@ -1,11 +1,13 @@
 //! What switches choose, packet by packet, without a network.
 
 use super::*;
+use pathweave_fabric::routing::FmpPrice;
 use pathweave_fabric::topology::{FatTree, LeafSpine, PerLayer};
 use pathweave_units::Rate;
 use std::collections::BTreeSet;
 
 const CONFIG: FmpConfig = FmpConfig {
+    price: FmpPrice::Occupancy,
     feedback_period: Time::from_micros(100),
     silence_timeout: Time::from_micros(300),
     idle_expiry: Time::from_secs(1),

@@ -1,10 +1,10 @@
 //! Topology and routing from their tables.
 
 use super::{Report, graph};
-use crate::schema::{FmpTable, LayerDelays, LayerRates, RoutingTable, TopologyTable};
+use crate::schema::{FmpTable, LayerDelays, LayerRates, PriceName, RoutingTable, TopologyTable};
 use crate::text::{Either, RateText, TimeText};
 use pathweave_fabric::Fabric;
-use pathweave_fabric::routing::{FmpConfig, Router, RoutingKind};
+use pathweave_fabric::routing::{FmpConfig, FmpPrice, Router, RoutingKind};
 use pathweave_fabric::topology::{
     Dumbbell, FatTree, LeafSpine, ParallelPaths, PerLayer, Ring, Star, Topology,
 };
@@ -189,9 +189,19 @@ fn fmp_config(table: &mut FmpTable, fabric: &Fabric, report: &mut Report<'_>) ->
         );
     }
     FmpConfig {
+        price: price(table.price),
         feedback_period: period.0,
         silence_timeout: timeout.0,
         idle_expiry: expiry.0,
+    }
+}
+
+fn price(name: PriceName) -> FmpPrice {
+    match name {
+        PriceName::Occupancy => FmpPrice::Occupancy,
+        PriceName::AveragedOccupancy => FmpPrice::AveragedOccupancy,
+        PriceName::Marks => FmpPrice::Marks,
+        PriceName::Utilisation => FmpPrice::Utilisation,
     }
 }
 

@@ -7,6 +7,7 @@ mod ending;
 mod events;
 mod fabric;
 mod flows;
+mod fmp;
 mod graph;
 mod group;
 mod hosts;
@@ -152,6 +153,7 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
     group::check_names(&file.traffic, report);
     if let Some(queues) = &queues {
         queues::check_that_packets_fit(queues, shared_buffer, &groups, report);
+        fmp::check_price(&routing, &fabric, queues, report);
     }
     // Groups that are left out must be sound all the same: another variant may take them in.
     let complete = groups.len() == file.traffic.len();

@@ -288,6 +288,9 @@ pub(crate) struct SprayTable {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FmpTable {
+    /// What a port adds to the congestion degree of the paths over it.
+    #[serde(default, skip_serializing_if = "PriceName::is_occupancy")]
+    pub price: PriceName,
     /// How often switches send feedback. Default 100 us.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feedback_period: Option<TimeText>,
@@ -297,6 +300,27 @@ pub(crate) struct FmpTable {
     /// A subflow that sends nothing for longer gets a new port. Default 1 s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_expiry: Option<TimeText>,
+}
+
+/// What a port adds to the congestion degree of the paths over it: a share, zero for an idle port.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PriceName {
+    /// Its queue when feedback comes, as a share of the limit (FMPTCP paper).
+    #[default]
+    Occupancy,
+    /// The mean of its queue over the last feedback period, as a share of the limit, which has to be in packets.
+    AveragedOccupancy,
+    /// The packets that it marked in the last feedback period, as a share of all that were offered to it.
+    Marks,
+    /// What it sent in the last feedback period, as a share of what the link can carry.
+    Utilisation,
+}
+
+impl PriceName {
+    fn is_occupancy(&self) -> bool {
+        *self == PriceName::Occupancy
+    }
 }
 
 impl Default for RoutingTable {
