@@ -106,8 +106,8 @@ fn feedback_takes_its_time_on_the_links() {
     assert_eq!(total(&output, "silences"), 0);
 }
 
-/// The spines that four short flows take between two leaves, while as many long ones as `background` take spine 0, each from a
-/// host of its own. Two of these fill its links.
+/// The spines that four short flows take between two leaves while `background` long flows, each from a host of its own, take
+/// spine 0. Two long flows fill its links.
 fn spines_beside(background: u32, price: FmpPrice) -> Vec<String> {
     let mut fabric = leaf_spine(2, 2, 8);
     let (spines, hosts) = (["spine0", "spine1"], 8);

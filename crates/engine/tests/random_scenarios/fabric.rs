@@ -266,7 +266,7 @@ pub fn routing(draw: &mut Draw, scale: &Scale, built: &Fabric) -> Table {
             routing.maybe(draw, 0.5, "detection_delay", |draw| scale.moment(draw));
         }
         "fmp" => {
-            // Some of them ask for queues of their own kind, and few attempts are refused for that.
+            // Two of them need certain queues. Few attempts are refused for that.
             routing.maybe(draw, 0.5, "price", |draw| {
                 let prices = ["occupancy", "averaged-occupancy", "marks", "utilisation"];
                 (*draw.pick(&prices)).into()
