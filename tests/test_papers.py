@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pathweave.core import core
-from pathweave.reproducing.paper import Number, Row
-from pathweave.reproducing.sample import variants_of
+from pathweave.reproducing.sample import measured_of, variants_of
 from pathweave.reproducing.work import Wanted, open_ablation, open_row, read_papers
 
 if TYPE_CHECKING:
+    from pathweave.reproducing.paper import Row
     from pathweave.running.session import Session
 
 PAPERS = Path(__file__).parent.parent / "papers"
@@ -58,7 +58,7 @@ def test_claims_are_about_variants_groups_flows_and_phases_that_exist(paper: str
                 known.setdefault(column, set()).update(names)
         variants = [variant.axes.items() for variant in loaded.variants]
         for claim in row.claims:
-            measured = claim.expected.measured if isinstance(claim, Number) else claim.measured
+            measured = measured_of(claim)
             asked = variants_of(claim)
             assert asked
             for at in [*asked, *({**at, **measured.relative_to} for at in asked)]:

@@ -18,7 +18,7 @@ from enum import Enum, StrEnum, auto
 from typing import TYPE_CHECKING
 
 from pathweave.reproducing.paper import Number, Order, Shape
-from pathweave.reproducing.sample import aligned, variants_of
+from pathweave.reproducing.sample import aligned, measured_of, variants_of
 from pathweave.reproducing.verdict import HOLDS, Outcome, bounds_outcome, judge, number_outcome
 from pathweave.statistics.interval import prediction_half_width
 from pathweave.statistics.paired import paired_difference
@@ -149,8 +149,7 @@ def chosen_variants(because: Because, claim: Claim) -> tuple[str, ...]:
     for at in variants:
         for axis, name in at.items():
             names.setdefault(axis, {})[name] = None
-    measured = claim.expected.measured if isinstance(claim, Number) else claim.measured
-    for axis, name in measured.relative_to.items():  # a ratio needs what it is relative to
+    for axis, name in measured_of(claim).relative_to.items():  # needed for ratios
         if axis in names:  # of all others every name is run
             names[axis][name] = None
     return tuple(f"{axis}={name}" for axis, several in names.items() for name in several)

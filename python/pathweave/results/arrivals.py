@@ -10,7 +10,7 @@ from pathweave.results.basertt import largest_base_rtt_s
 from pathweave.results.units import amount
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import polars as pl
 
@@ -95,6 +95,25 @@ def arrivals(run: StoredRun) -> list[Arrival] | None:
             )
         )
     return found
+
+
+def by_arrival(
+    run: StoredRun, column: str, seconds: Callable[[Arrival], float | None]
+) -> pl.DataFrame | None:
+    """One row per arrival: flow, name, group, start_s, and what `seconds` gives for it in `column`.
+
+    None without recorded rates or base RTT.
+    """
+    import polars as pl
+
+    found = arrivals(run)
+    if found is None:
+        return None
+    rows = [(each.flow, each.name, each.group, each.start_s, seconds(each)) for each in found]
+    schema = {"flow": pl.Int64, "name": pl.String, "group": pl.String}
+    return pl.DataFrame(
+        rows, schema={**schema, "start_s": pl.Float64, column: pl.Float64}, orient="row"
+    )
 
 
 def intervals_in_bin(interval_s: float, base_rtt_s: float) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pathweave.results.arrivals import HOLD, arrivals
+from pathweave.results.arrivals import HOLD, by_arrival
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,25 +63,8 @@ def convergence(run: StoredRun) -> pl.DataFrame | None:
 
     Columns: flow, name, group, start_s, time_to_fair_share_s, which is null when shares are not
     fair before the next flow starts, one ends, or the run does. Flows that end within ten bins of
-    the start do not count. Bins are the shortest multiple of
-    the scenario's `record.rates` that is at least the largest base RTT of the flows. None without
-    recorded rates, and where the base RTT cannot be found.
+    the start do not count. Bins are the shortest multiple of the scenario's `record.rates` that is
+    at least the largest base RTT of the flows. None without recorded rates, and where the base RTT
+    cannot be found.
     """
-    import polars as pl
-
-    found = arrivals(run)
-    if found is None:
-        return None
-    rows = [
-        {
-            "flow": each.flow,
-            "name": each.name,
-            "group": each.group,
-            "start_s": each.start_s,
-            "time_to_fair_share_s": time_to_fair_share(each),
-        }
-        for each in found
-    ]
-    schema = {"flow": pl.Int64, "name": pl.String, "group": pl.String}
-    numbers = {"start_s": pl.Float64, "time_to_fair_share_s": pl.Float64}
-    return pl.DataFrame(rows, schema={**schema, **numbers})
+    return by_arrival(run, "time_to_fair_share_s", time_to_fair_share)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pathweave.results.arrivals import arrivals
+from pathweave.results.arrivals import by_arrival
 from pathweave.results.convergence import near_fair_share, time_to_stay
 
 if TYPE_CHECKING:
@@ -26,20 +26,4 @@ def share_settling(run: StoredRun) -> pl.DataFrame | None:
     Columns: flow, name, group, start_s, settling_s: as the time to fair share, but of that flow's
     rate alone; null when it does not stay near its share. Source: the DECN paper, Figure 8(b).
     """
-    import polars as pl
-
-    found = arrivals(run)
-    if found is None:
-        return None
-    rows = [
-        {
-            "flow": each.flow,
-            "name": each.name,
-            "group": each.group,
-            "start_s": each.start_s,
-            "settling_s": time_to_own_share(each),
-        }
-        for each in found
-    ]
-    schema = {"flow": pl.Int64, "name": pl.String, "group": pl.String}
-    return pl.DataFrame(rows, schema={**schema, "start_s": pl.Float64, "settling_s": pl.Float64})
+    return by_arrival(run, "settling_s", time_to_own_share)
