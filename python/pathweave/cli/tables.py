@@ -10,6 +10,7 @@ from rich.text import Text
 
 from pathweave.cli.rankings import print_rankings
 from pathweave.cli.wide_table import print_table
+from pathweave.results.axis_columns import axis_column
 from pathweave.results.collective_summary import summarise_collectives
 from pathweave.results.optimum import objective, summarise_optimum
 from pathweave.results.present import percentile_text, times_unit
@@ -93,13 +94,15 @@ def _add_rows(
 ) -> None:
     """Add a row per variant, named by the first axis, under a line per name on the others."""
     first, *others = scenario.axes or [""]
-    parts = rows.partition_by(others, maintain_order=True) if others else [rows]
+    columns = {axis: axis_column(axis, rows.columns) for axis in scenario.axes}
+    apart = [columns[axis] for axis in others]
+    parts = rows.partition_by(apart, maintain_order=True) if apart else [rows]
     for part in parts:
         if others:
-            names = label_of({axis: str(part[axis][0]) for axis in others}, scenario.sweeps)
-            table.add_row(Text(names, style="italic"))
+            others_here = {axis: str(part[columns[axis]][0]) for axis in others}
+            table.add_row(Text(label_of(others_here, scenario.sweeps), style="italic"))
         for row in part.iter_rows(named=True):
-            name = label_of({first: row[first]}, scenario.sweeps) if first in row else ""
+            name = label_of({first: row[columns[first]]}, scenario.sweeps) if first else ""
             table.add_row(name or "all", *cells(row))
 
 
@@ -191,12 +194,13 @@ def _published_tables(scenario: StoredScenario) -> list[tuple[str, Table]]:
         part = rows.filter((rows["entry"] == place) & rows["ours"].is_not_null())
         if part.is_empty():
             continue
-        if len(entry.axes) == 2:
-            table = _grid(part, *entry.axes)
+        columns = [axis_column(axis, part.columns) for axis in entry.axes]
+        if len(columns) == 2:
+            table = _grid(part, *columns)
         else:
             table = plain_table("ours (published)")
             for row in part.iter_rows(named=True):
-                table.add_row(", ".join(row[axis] for axis in entry.axes) or "all", _beside(row))
+                table.add_row(", ".join(row[column] for column in columns) or "all", _beside(row))
         tables.append((f"Ours (published): {entry.title}", table))
     return tables
 

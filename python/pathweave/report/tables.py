@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pathweave.plots.frames import colour_axis
+from pathweave.results.axis_columns import axis_column
 from pathweave.results.collective_summary import summarise_collectives
 from pathweave.results.optimum import FEW, shares, summarise_optimum
 from pathweave.results.present import percentile_text, times_unit
@@ -17,7 +18,7 @@ from pathweave.results.sweeps import label_of
 from pathweave.results.units import number, rate_unit, scale, size_text, time_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import polars as pl
 
@@ -124,19 +125,20 @@ def published_tables(scenario: StoredScenario, palette: Palette) -> list[Table]:
         part = rows.filter((rows["entry"] == place) & rows["ours"].is_not_null())
         if part.is_empty():
             continue
-        axes = entry.axes
+        axes = {axis: axis_column(axis, part.columns) for axis in entry.axes}
         if len(axes) == 2:
-            columns = [str(name) for name in part[axes[1]].unique(maintain_order=True)]
+            first, second = axes.values()
+            columns = [str(name) for name in part[second].unique(maintain_order=True)]
             named = [
-                (str(name), part.filter(part[axes[0]] == name))
-                for name in part[axes[0]].unique(maintain_order=True)
+                (str(name), part.filter(part[first] == name))
+                for name in part[first].unique(maintain_order=True)
             ]
-            body = [_grid_row(scenario, palette, entry.axes, *each, columns) for each in named]
+            body = [_grid_row(scenario, palette, axes, *each, columns) for each in named]
         else:
             columns = ["ours (published)"]
             body = [
                 Row(
-                    ", ".join(row[axis] for axis in axes) or "all",
+                    ", ".join(row[column] for column in axes.values()) or "all",
                     _colour(scenario, palette, axes, row),
                     [_beside(row)],
                 )
@@ -159,13 +161,15 @@ def _sections(
 ) -> list[Section]:
     first = colour_axis(scenario)
     others = [axis for axis in scenario.axes if axis != first]
-    parts = rows.partition_by(others, maintain_order=True) if others else [rows]
+    columns = {axis: axis_column(axis, rows.columns) for axis in scenario.axes}
+    apart = [columns[axis] for axis in others]
+    parts = rows.partition_by(apart, maintain_order=True) if apart else [rows]
     found: list[Section] = []
     for part in parts:
-        name = label_of({axis: str(part[axis][0]) for axis in others}, scenario.sweeps)
+        name = label_of({axis: str(part[columns[axis]][0]) for axis in others}, scenario.sweeps)
         body: list[Row] = []
         for row in part.iter_rows(named=True):
-            scheme = row.get(first, "") if first else ""
+            scheme = row[columns[first]] if first else ""
             # A value of a sweep has a place on an axis, and no colour.
             swept = first in {sweep.axis for sweep in scenario.sweeps}
             name_of = f"{first} = {scheme}" if swept else scheme or "all"
@@ -311,21 +315,22 @@ def _percent(share: float | None) -> str:
 def _grid_row(
     scenario: StoredScenario,
     palette: Palette,
-    axes: tuple[str, ...],
+    axes: Mapping[str, str],
     name: str,
     rows: pl.DataFrame,
     columns: list[str],
 ) -> Row:
-    cells = {row[axes[1]]: _beside(row) for row in rows.iter_rows(named=True)}
-    colour = palette.colour(name) if axes[0] == colour_axis(scenario) else ""
+    (first, _), (_, second) = axes.items()
+    cells = {row[second]: _beside(row) for row in rows.iter_rows(named=True)}
+    colour = palette.colour(name) if first == colour_axis(scenario) else ""
     return Row(name, colour, [cells.get(column, Cell("")) for column in columns])
 
 
 def _colour(
-    scenario: StoredScenario, palette: Palette, axes: tuple[str, ...], row: dict[str, Any]
+    scenario: StoredScenario, palette: Palette, axes: Mapping[str, str], row: dict[str, Any]
 ) -> str:
     axis = colour_axis(scenario)
-    return palette.colour(row[axis]) if axis in axes else ""
+    return palette.colour(row[axes[axis]]) if axis in axes else ""
 
 
 def _beside(row: dict[str, Any]) -> Cell:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
 from pathweave.results import layout
+from pathweave.results.axis_columns import axis_columns
 from pathweave.results.read import StoredRun, StoredScenario, search
 from pathweave.results.schema import TABLES
 from pathweave.results.settings import what_differs_in
@@ -110,25 +111,26 @@ class Results:
         """
         import polars as pl
 
-        rows = [
-            {
-                "scenario": scenario.name,
-                "settings": scenario.folder.name,
-                "size": scenario.size,
-                "backend": scenario.backend or "simulation",
-                "variant": run.label,
-                **run.axes,
-                "seed": run.seed,
-                "verdict": run.manifest["verdict"],
-                "invalid": run.invalid,
-                **run.manifest["counters"],
-                **run.timing,
-                "results_hash": run.manifest["results_hash"],
-                "folder": str(run.folder),
-            }
-            for scenario in self.scenarios
-            for run in scenario.runs
-        ]
+        rows: list[dict[str, Any]] = []
+        for scenario in self.scenarios:
+            for run in scenario.runs:
+                about = {
+                    "scenario": scenario.name,
+                    "settings": scenario.folder.name,
+                    "size": scenario.size,
+                    "backend": scenario.backend or "simulation",
+                    "variant": run.label,
+                }
+                found = {
+                    "seed": run.seed,
+                    "verdict": run.manifest["verdict"],
+                    "invalid": run.invalid,
+                    **run.manifest["counters"],
+                    **run.timing,
+                    "results_hash": run.manifest["results_hash"],
+                    "folder": str(run.folder),
+                }
+                rows.append(about | axis_columns(run.axes, {*about, *found}) | found)
         return pl.DataFrame(rows, infer_schema_length=None)
 
     @property
@@ -324,7 +326,7 @@ def _tags(scenario: StoredScenario, run: StoredRun, own: list[str]) -> list[pl.E
     tags = [pl.lit(text).alias(name) for name, text in _tags_of(scenario).items()]
     tags.append(pl.lit(run.label).alias("variant"))
     taken = {*own, "scenario", "settings", "backend", "variant", "seed"}
-    for axis, name in run.axes.items():
-        tags.append(pl.lit(name).alias(f"axis_{axis}" if axis in taken else axis))
+    for column, name in axis_columns(run.axes, taken).items():
+        tags.append(pl.lit(name).alias(column))
     tags.append(pl.lit(run.seed, dtype=pl.Int64).alias("seed"))
     return [tag for tag in tags if tag.meta.output_name() not in own]

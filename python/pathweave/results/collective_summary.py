@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pathweave.results.axis_columns import axis_columns
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -39,13 +41,14 @@ def summarise_collectives(scenario: StoredScenario) -> pl.DataFrame:
         for part in pl.concat(parts).partition_by("group", maintain_order=True):
             group = part["group"][0]
             own = [each.filter(pl.col("group") == group)["share"].mean() for each in shares]
-            rows.append(
-                {"group": group, "variant": label, **runs[0].axes}
-                | {"operation": part["operation"][0], "iterations": part.height}
+            about = {"group": group, "variant": label}
+            found = (
+                {"operation": part["operation"][0], "iterations": part.height}
                 | {"unfinished": part.height - int(part["finished"].sum())}
                 | {name: _mean(part, name) for name in ("collective_s", "iteration_s", "bus_bps")}
                 | {"share": pl.Series(own, dtype=pl.Float64).drop_nulls().mean()}
             )
+            rows.append(about | axis_columns(runs[0].axes, {*about, *found}) | found)
     return pl.DataFrame(rows, infer_schema_length=None)
 
 

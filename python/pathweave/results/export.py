@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from pathweave.errors import InputError
+from pathweave.results.axis_columns import axis_column
 from pathweave.results.jsonfile import finite
 from pathweave.results.write import ROW_GROUP, as_os_error
 
@@ -103,8 +104,7 @@ def write_parquet(export: Export, path: Path) -> None:
 def _of_run(results: Results, names: Sequence[str]) -> list[str]:
     """Those of the columns that say what a run is of."""
     axes = dict.fromkeys(axis for scenario in results.scenarios for axis in scenario.axes)
-    # An axis whose name is also a column of the table goes by another one.
-    named = [f"axis_{axis}" if f"axis_{axis}" in names else axis for axis in axes]
+    named = [axis_column(axis, names) for axis in axes]
     return [name for name in (*_FIRST, *named, "seed") if name in names]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pathweave.results.axis_columns import axis_columns
 from pathweave.statistics.interval import half_width
 
 if TYPE_CHECKING:
@@ -83,22 +84,19 @@ def summarise_optimum(scenario: StoredScenario) -> pl.DataFrame:
         totals = part.group_by("seed", maintain_order=True).agg((had / best).alias("share"))
         per_seed = [float(share) for share in totals["share"].drop_nulls()]
         share, distance = part["share"].drop_nulls(), part["split_distance"].drop_nulls()
-        rows.append(
-            {
-                "group": group,
-                "variant": variant,
-                **axes,
-                "flows": part.height,
-                "share_total": sum(per_seed) / len(per_seed) if per_seed else None,
-                "share_total_ci": half_width(per_seed),
-                "shared": share.len(),
-                "share_mean": share.mean(),
-                "share_p5": share.quantile(0.05, interpolation="linear"),
-                "share_p95": share.quantile(0.95, interpolation="linear"),
-                "split_distance": distance.mean(),
-                "split_known": distance.len(),
-            }
-        )
+        about = {"group": group, "variant": variant}
+        found = {
+            "flows": part.height,
+            "share_total": sum(per_seed) / len(per_seed) if per_seed else None,
+            "share_total_ci": half_width(per_seed),
+            "shared": share.len(),
+            "share_mean": share.mean(),
+            "share_p5": share.quantile(0.05, interpolation="linear"),
+            "share_p95": share.quantile(0.95, interpolation="linear"),
+            "split_distance": distance.mean(),
+            "split_known": distance.len(),
+        }
+        rows.append(about | axis_columns(axes, {*about, *found}) | found)
     result = pl.DataFrame(rows, infer_schema_length=None)
     order = {group: place for place, group in enumerate(scenario.groups)}
     last = len(order)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pathweave.results.axis_columns import axis_columns
 from pathweave.statistics.interval import half_width
 
 if TYPE_CHECKING:
@@ -34,21 +35,21 @@ def compare(scenario: StoredScenario) -> pl.DataFrame:
                 if difference is not None and entry.tolerance is not None
                 else None
             )
-            rows.append(
-                {
-                    "scenario": scenario.name,
-                    "entry": number,
-                    "title": entry.title,
-                    "unit": entry.unit,
-                    **point.at,
-                    "published": point.value,
-                    "ours": ours,
-                    "ci": interval,
-                    "difference": difference,
-                    "tolerance": entry.tolerance,
-                    "within": within,
-                }
-            )
+            about = {
+                "scenario": scenario.name,
+                "entry": number,
+                "title": entry.title,
+                "unit": entry.unit,
+            }
+            found = {
+                "published": point.value,
+                "ours": ours,
+                "ci": interval,
+                "difference": difference,
+                "tolerance": entry.tolerance,
+                "within": within,
+            }
+            rows.append(about | axis_columns(point.at, {*about, *found}) | found)
     return pl.DataFrame(rows, infer_schema_length=None)
 
 

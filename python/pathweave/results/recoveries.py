@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pathweave.results.axis_columns import axis_columns
 from pathweave.results.completion import recovery_completion, together
 
 if TYPE_CHECKING:
@@ -31,14 +32,11 @@ def summarise_recoveries(scenario: StoredScenario) -> pl.DataFrame:
         tables = [run.read("recoveries") for run in runs]
         hits = pl.concat(tables)
         found = together([recovery_completion(*each) for each in zip(runs, tables, strict=True)])
-        rows.append(
-            {
-                "variant": label,
-                **runs[0].axes,
-                "failures": sum(table["at_s"].n_unique() for table in tables),
-                "hit": hits.height,
-                "recovered": len(found.times),
-                **found.columns("recovery", (50, 100)),
-            }
-        )
+        row = {
+            "failures": sum(table["at_s"].n_unique() for table in tables),
+            "hit": hits.height,
+            "recovered": len(found.times),
+            **found.columns("recovery", (50, 100)),
+        }
+        rows.append({"variant": label} | axis_columns(runs[0].axes, {"variant", *row}) | row)
     return pl.DataFrame(rows, infer_schema_length=None)

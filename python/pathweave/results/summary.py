@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pathweave.results.axis_columns import axis_columns
 from pathweave.results.completion import (
     FEW_UNFINISHED,
     flow_completion,
@@ -66,12 +67,8 @@ def summarise(scenario: StoredScenario) -> pl.DataFrame:
                 "group": group,
                 "variant": label,
             }
-            rows.append(
-                about
-                | runs[0].axes
-                | {"seeds": len(runs)}
-                | _flow_row(flows.filter(pl.col("group") == group), runs)
-            )
+            found = {"seeds": len(runs)} | _flow_row(flows.filter(pl.col("group") == group), runs)
+            rows.append(about | axis_columns(runs[0].axes, {*about, *found}) | found)
     frame = pl.DataFrame(rows, infer_schema_length=None)
     if frame.is_empty():
         return frame
@@ -98,12 +95,13 @@ def summarise_jobs(scenario: StoredScenario) -> pl.DataFrame:
             continue
         jobs = jobs.filter(pl.col("in_window"))
         done = jobs.filter(pl.col("finished"))
-        rows.append(
-            {"scenario": scenario.name, "variant": label, **runs[0].axes, "seeds": len(runs)}
-            | {"jobs": jobs.height, "finished": done.height}
+        about = {"scenario": scenario.name, "variant": label}
+        found = (
+            {"seeds": len(runs), "jobs": jobs.height, "finished": done.height}
             | _mean_and_interval(done, "jct_s", "jct_mean_s", "jct_ci_s")
             | _completion_columns(runs, jobs, job_completion, "jct")
         )
+        rows.append(about | axis_columns(runs[0].axes, {*about, *found}) | found)
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
