@@ -30,7 +30,7 @@ pub(crate) struct RttRow {
     pub smoothed: Time,
 }
 
-/// A controller has suspended a subflow, or lets it go on.
+/// A controller has suspended or resumed a subflow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SuspensionRow {
     pub at: Time,

@@ -440,7 +440,7 @@ fn the_same_plan_gives_the_same_captures() {
     assert_eq!(bits(watched).collect::<Vec<_>>(), first);
 }
 
-/// When each subflow sent new data, by its number.
+/// The times at which each subflow sent new data, by subflow number.
 fn new_data(capture: &Capture) -> Vec<Vec<Time>> {
     let seen = packets(capture);
     let subflows = data_by_subflow(&seen).into_iter();
@@ -458,12 +458,12 @@ fn new_data(capture: &Capture) -> Vec<Vec<Time>> {
     subflows.map(times).collect()
 }
 
-/// The events of each subflow of flow 0, in whole nanoseconds.
+/// The events of one subflow of flow 0, in whole nanoseconds.
 fn events_of_subflow(events: &[Event], subflow: u64) -> Vec<(Time, bool)> {
     let own = events
         .iter()
         .filter(|event| (event.flow, event.subflow) == (0, subflow));
-    // Captures leave parts of nanoseconds off, and so must the picoseconds of the event.
+    // Captures truncate times to nanoseconds, so the times of events are truncated, too.
     let at = |event: &Event| Time::from_picos((event.at_s * 1e12).round() as u64 / 1000 * 1000);
     own.map(|event| (at(event), event.suspended)).collect()
 }
@@ -488,16 +488,16 @@ fn suspended_subflows_send_no_new_data() {
         }
         assert!(sent.len() > 100);
     }
-    // A subflow that is let go on usually has room for a packet.
+    // A resumed subflow usually has room for a packet.
     assert!(resumed > 10, "{resumed}");
 }
 
-/// A timer, and no packet, lets the second subflow go on here.
+/// Here a timer, not a packet, resumes the second subflow.
 #[test]
 fn suspended_subflows_go_on_when_the_first_one_fails() {
     let mut plan = plans::two_paths(Size::Unlimited);
     let mut group = plan.groups.remove(0);
-    // So many flows that each has the minimum window.
+    // Enough flows to keep each at the minimum window.
     group.pattern = plans::flows(&[(0, 1, Time::ZERO); 24]);
     group.listed = vec![group.listed[0].clone(); 24];
     let entry = pathweave_control::find("amp").expect("a registered controller");

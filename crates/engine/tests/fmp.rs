@@ -106,8 +106,8 @@ fn feedback_takes_its_time_on_the_links() {
     assert_eq!(total(&output, "silences"), 0);
 }
 
-/// The spines that four short flows take between two leaves while `background` long flows, each from a host of its own, take
-/// spine 0. Two long flows fill its links.
+/// The spines that four short flows take between two leaves while `background` long flows, each from a host of its own,
+/// use spine 0. Two long flows fill its links.
 fn spines_beside(background: u32, price: FmpPrice) -> Vec<String> {
     let mut fabric = leaf_spine(2, 2, 8);
     let (spines, hosts) = (["spine0", "spine1"], 8);
@@ -158,7 +158,8 @@ fn new_flows_avoid_what_others_congest() {
 
 #[test]
 fn a_busy_link_without_a_standing_queue_is_avoided_by_some_prices() {
-    // A host's packets wait at its own port, and take half of the links over spine 0. There they only wait for feedback.
+    // The long flow's packets queue at their host's port and use half the capacity of the links over spine 0, where
+    // they wait only for feedback.
     for price in PRICES {
         let spines = spines_beside(1, price);
         let all_avoid = spines.iter().all(|spine| spine == "spine1");
@@ -434,7 +435,7 @@ fn the_same_seed_gives_the_same_bits_and_paths_given_stay() {
     assert_eq!(paths(&plans::run(&plan)), names);
 }
 
-/// Departure ports carry all feedback as packets.
+/// Checks that results are the same as with departure ports, which carry all feedback as packets.
 fn is_as_with_packets(plan: &Plan, what: &str) {
     let slow = run_with_departure_ports(plan, &Progress::default()).expect("a run");
     let fast = plans::run(plan);
@@ -474,7 +475,7 @@ fn feedback_without_packets_gives_what_packets_give() {
         }
     }
     for price in PRICES {
-        // A message takes a third of the period, and arrives ten periods later.
+        // Messages take up to about a seventh of the period to send, and arrive eleven periods later.
         let mut plan = busy(50, 2);
         for link in &mut plan.fabric.links {
             link.delay += Time::from_micros(35);
@@ -486,7 +487,7 @@ fn feedback_without_packets_gives_what_packets_give() {
             idle_expiry: Time::from_micros(300),
         });
         is_as_with_packets(&plan, &format!("short periods, {price:?}"));
-        // So much is told that links cannot carry it.
+        // The slow links cannot carry all the feedback.
         let slow = Change::Rate(Rate::from_mbps(30));
         for number in [0, 7, 40] {
             let link = LinkId(number);

@@ -1,4 +1,4 @@
-//! When controllers suspend subflows, and when they let them go on.
+//! When controllers suspend and resume subflows.
 
 use crate::plans::{self, flags_of, read, table};
 use pathweave_control::{
@@ -19,7 +19,7 @@ pub struct Event {
     pub suspended: bool,
 }
 
-/// The rows of the table, in their order.
+/// The rows of the table, in order.
 pub fn suspensions(output: &Output) -> Vec<Event> {
     let rows = table(output, "suspensions");
     let (flows, subflows) = (rows.integers("flow"), rows.integers("subflow"));
@@ -35,7 +35,7 @@ pub fn suspensions(output: &Output) -> Vec<Event> {
         .collect()
 }
 
-/// Four senders of four subflows each share the port of one receiver, as in the AMP paper's figure 7.
+/// Four senders with four subflows each share the port of one receiver, as in figure 7 of the AMP paper.
 pub fn incast(controller: &str, rest: &str) -> Plan {
     read(&format!(
         r#"
@@ -90,14 +90,14 @@ fn amp_suspends_all_but_the_first_subflow_and_lets_them_go_on() {
         }
         assert!(own.windows(2).all(|pair| pair[0].at_s < pair[1].at_s));
     }
-    // The subflows of a flow do it together.
+    // The subflows of a flow are suspended and resumed together.
     for ((flow, _), own) in &subflows {
         let times = |events: &[Event]| events.iter().map(|event| event.at_s).collect::<Vec<_>>();
         assert_eq!(times(own), times(&subflows[&(*flow, 1)]));
     }
 }
 
-/// AMP's condition, read off the windows that were recorded meanwhile.
+/// Checks AMP's condition against the recorded windows.
 #[test]
 fn an_episode_begins_when_all_windows_are_at_the_minimum() {
     let mut plan = incast("\"amp\"", "size = \"unlimited\"");
@@ -123,7 +123,7 @@ fn an_episode_begins_when_all_windows_are_at_the_minimum() {
             assert_eq!(window.floor(), minimum, "{event:?}, subflow {subflow}");
         }
     }
-    // It is not so all the time.
+    // Windows are not always at the minimum.
     let others = sizes.iter().filter(|window| window.floor() > minimum);
     assert!(others.count() > 1000);
 }
@@ -168,7 +168,7 @@ fn mmptcp_suspends_the_scattered_subflow_when_another_one_has_opened() {
     for event in &events {
         assert!(event.suspended && event.subflow == 0, "{event:?}");
         let first = others(event.flow).map(|row| opened[row]);
-        // A handshake takes two delays of two links.
+        // A handshake takes one round trip over two links.
         let first = first.fold(f64::INFINITY, f64::min) + 20e-6;
         assert!(event.at_s > first, "{event:?} {first}");
     }
@@ -202,7 +202,7 @@ fn load(plan: &mut Plan, build: impl Fn(u32) -> Box<dyn Controller> + Send + Syn
     plan.groups[0].controller = Algorithm::Loaded(Arc::new(loaded));
 }
 
-/// AMP, and what it did to its subflows.
+/// AMP with a log of what it does to its subflows.
 #[derive(Debug)]
 struct Watched {
     amp: Box<dyn Controller>,
@@ -277,7 +277,7 @@ fn the_table_has_what_the_controller_did() {
     assert_eq!(events, did);
 }
 
-/// Has windows of 10 packets, and suspends subflows when they open, or all when some packets have been acknowledged.
+/// Never changes a window. Suspends further subflows as they open, or all subflows once some packets are acknowledged.
 #[derive(Debug)]
 struct Holding {
     further_as_they_open: bool,
@@ -303,7 +303,7 @@ impl Controller for Holding {
     }
 }
 
-/// Nothing is in flight then, and no packet comes.
+/// Nothing is in flight when the flow stops, so no packet comes.
 #[test]
 fn a_flow_that_is_stopped_while_all_subflows_are_suspended_ends_their_suspensions() {
     let mut plan = incast("\"amp\"", "size = \"unlimited\"\nstop = \"2 ms\"");
@@ -325,7 +325,7 @@ fn a_flow_that_is_stopped_while_all_subflows_are_suspended_ends_their_suspension
     }
 }
 
-/// The answers of jobs come over connections that are open already: without a handshake no packet precedes them.
+/// Responses use connections that are already open: without a handshake, no packet precedes them.
 #[test]
 fn subflows_can_be_suspended_from_the_start() {
     let mut plan = read(

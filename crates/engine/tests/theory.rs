@@ -269,9 +269,9 @@ fn fcc_keeps_one_over_bdp_of_the_queue() {
     }
 }
 
-/// A window is a packet at least. Where more subflows share the bottleneck than there are packets in
-/// B, each packet waits for one of every other subflow: the round-trip time is their number, in units
-/// of s at least, and no marks can shorten it.
+/// A window is at least one packet. If more subflows share the bottleneck than B holds packets, each packet waits for
+/// one of every other subflow: in units of s, the round-trip time is at least the number of subflows, and no marks can
+/// shorten it.
 #[test]
 fn many_subflows_wait_for_a_packet_of_each_other() {
     let delay = Time::from_micros(100);
@@ -301,7 +301,7 @@ fn many_subflows_wait_for_a_packet_of_each_other() {
         let floor = base.max(subflows as f64);
         let what = format!("{subflows} subflows: {rtt}, not {floor}");
         assert!(rtt > 0.99 * floor, "{what}");
-        // Far above B marks hold all of them at the floor; nearer to it some keep two or three packets.
+        // Far above B, marks hold all subflows at the floor; closer to it, some keep two or three packets.
         assert!(subflows < 80 || rtt < 1.02 * floor, "{what}");
     }
 }

@@ -57,7 +57,7 @@ impl LinkCheck {
         });
     }
 
-    /// A packet that the port took without this check is in the list from now on: it stands before those that came later.
+    /// Adds a packet that the port took without this check, in its place by time of arrival.
     pub fn slip_in(&mut self, since: Time, packet: PacketId, size: u16) {
         let place = self.held.partition_point(|held| held.since < since);
         self.held.insert(

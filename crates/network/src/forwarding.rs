@@ -116,7 +116,7 @@ impl Routes {
         self.insert(RouteStart { first, path })
     }
 
-    /// The same for a route whose packets look up each step, even if it fits into a path.
+    /// Like [`Routes::add`], but packets look up each step even if the route fits into a path.
     pub fn add_to_table(
         &mut self,
         links: impl Iterator<Item = u32> + Clone,

@@ -169,7 +169,7 @@ impl ArrivalCounts {
         }
     }
 
-    /// So many packets arrive at a port and find none waiting, at one time and again and again after another.
+    /// `count` packets arrive at a port and find none waiting: one at `first`, and another every `again` after it.
     pub fn add_idle(&mut self, port: PortId, (first, again): (Time, Time), count: u64) {
         for number in 0..count {
             let now = first + again * number;

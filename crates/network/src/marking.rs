@@ -110,7 +110,7 @@ impl Admission {
         self.limit.share(waiting)
     }
 
-    /// What may wait.
+    /// The limit of the queue.
     pub fn limit(&self) -> Limit {
         self.limit
     }

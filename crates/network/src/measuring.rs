@@ -1,4 +1,4 @@
-//! Switches that choose routes read the counters of their ports.
+//! How switches that choose routes read the counters of their ports.
 
 #[cfg(test)]
 mod tests;
@@ -12,8 +12,8 @@ use pathweave_fabric::routing::FmpPrice;
 use pathweave_units::Time;
 
 impl<S: PacketContent, P: Ports> Network<S, P> {
-    /// A feedback period of the run is over, and everything before this time has happened. Where a port's price is what it did
-    /// in a period, switches read their counters.
+    /// Ends a feedback period of the run: switches read the counters of their ports, if prices depend on what ports did
+    /// in a period. Everything before `now` has happened.
     pub fn measure_ports(&mut self, now: Time) {
         let Some(mut measured) = self.fmp.as_mut().and_then(|fmp| fmp.take_measured()) else {
             return;
@@ -32,7 +32,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         }
     }
 
-    /// What a link's port has counted so far. `passed` picoseconds ago it was `before`.
+    /// What a link's port has counted so far; `before` is what it had counted `passed` picoseconds ago.
     fn count_for_price(
         &self,
         price: FmpPrice,
@@ -65,7 +65,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
     }
 }
 
-/// Packets that may wait; zero where the limit does not count packets.
+/// The limit in packets; zero if it is not one of packets.
 fn places_of(limit: Limit) -> u128 {
     match limit {
         Limit::Packets(packets) => packets.into(),

@@ -72,7 +72,7 @@ pub struct Network<S: PacketContent, P: Ports> {
     pub(crate) places: Places,
     pub(crate) contents: Contents<S>,
     routes: Routes,
-    /// Where switches choose routes while packets come.
+    /// Present if switches choose routes as packets arrive.
     pub(crate) fmp: Option<Box<Fmp>>,
     /// Of each port.
     #[cfg(feature = "checks")]
@@ -241,7 +241,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         }
     }
 
-    /// A packet arrives whose next step stands in the table.
+    /// Forwards a packet whose next step is in the route table.
     #[inline(never)]
     fn follow_table<E: LinkEvents>(
         &mut self,
@@ -318,7 +318,8 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
     /// Adds a route over these links, of which there is at least one, each from where the one before ends.
     pub fn add_route(&mut self, links: impl Iterator<Item = u32> + Clone) -> RouteId {
         if self.fmp.is_some() {
-            // Ports have to be looked at before packets join them: [`Network::forward_beside_feedback`].
+            // Routes in the table go through [`Network::forward_beside_feedback`], which checks a port for feedback
+            // first.
             return self.routes.add_to_table(links, &self.places);
         }
         self.routes.add(links, &self.places)

@@ -13,7 +13,7 @@ pub enum Limit {
     Bytes(Bytes),
 }
 
-/// What is waiting at a port when a packet arrives.
+/// What waits at a port.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Waiting {
     pub packets: u32,
@@ -21,7 +21,7 @@ pub(crate) struct Waiting {
 }
 
 impl Limit {
-    /// What waits, as a share of the limit; zero without a limit.
+    /// `waiting` as a share of the limit; zero without a limit.
     pub(crate) fn share(&self, waiting: Waiting) -> f64 {
         match *self {
             Limit::None => 0.0,

@@ -1,4 +1,4 @@
-//! Switches that choose routes tell each other of their paths: over the ports, as packets or without them.
+//! How switches that choose routes tell each other about their paths: in packets, or without them.
 
 use crate::agent::PacketLabel;
 use crate::fmp::{Fmp, Implied, LinkToImply, Message};
@@ -11,8 +11,8 @@ use pathweave_control::Feedback;
 use pathweave_units::Time;
 
 impl<S: PacketContent, P: Ports> Network<S, P> {
-    /// From now on switches can choose routes while packets come: [`Network::add_fmp_route`]. Links are
-    /// numbered as in the fabric. Feedback travels without packets where that gives the same.
+    /// From now on switches can choose routes as packets arrive ([`Network::add_fmp_route`]). Links are numbered as in
+    /// the fabric. Feedback travels without packets where that gives the same results.
     pub fn set_fmp(&mut self, mut fmp: Fmp) {
         let (ports, places) = (&self.ports, &self.places);
         let time = |link, bytes| ports.rate(places.port_of(link)).time_for(bytes);
@@ -31,9 +31,8 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.fmp = Some(Box::new(fmp));
     }
 
-    /// Each switch of FMP tells its neighbours at `first[switch]` and once a period from then on. Returns whether
-    /// [`Network::send_feedback`] has to be called at all these times. If not, nothing has to be called: feedback needs no
-    /// packets so far.
+    /// FMP's switches tell their neighbours at `first[switch]` and once a period from then on. Returns whether
+    /// [`Network::send_feedback`] has to be called at all these times; if not, feedback needs no packets for now.
     pub fn begin_feedback(&mut self, first: &[Time]) -> bool {
         let fmp = self.fmp.as_mut();
         fmp.is_some_and(|fmp| !fmp.begin(first))
@@ -48,7 +47,8 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.fmp.as_ref().and_then(|fmp| fmp.implied.as_deref())
     }
 
-    /// A feedback period of this switch of FMP is over: it looks who is silent, and tells its neighbours.
+    /// A feedback period of an FMP switch is over: the switch looks for silent neighbours and tells its neighbours its
+    /// prices.
     pub fn send_feedback<E: LinkEvents>(&mut self, switch: u32, now: Time, events: &mut E) {
         let Some(mut fmp) = self.fmp.take() else {
             return;
@@ -107,12 +107,12 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         (Header::feedback(size).with_id(id), label)
     }
 
-    /// Feedback has come to the end of a link as a packet.
+    /// A feedback packet has reached the end of a link.
     pub(crate) fn hear_feedback<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) {
         let fmp = self.fmp.as_mut();
         let fmp = fmp.expect("only FMP's switches send feedback");
         if fmp.implied.is_some() {
-            // What it says is known, and what waits at the port back.
+            // Prices are recalled when they are needed, so the contents do not matter.
             fmp.a_packet_has_arrived();
             return;
         }
@@ -123,8 +123,8 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.send_notices(&cut_off, now, events);
     }
 
-    /// A packet has reached the end of a link. Feedback that was due earlier and found ports busy is sent first: this packet or
-    /// one behind it was in the way, so that nothing has happened at those ports since.
+    /// A packet has reached the end of a link. Feedback that was due earlier at busy ports is sent first. Nothing has
+    /// joined those ports since: every packet that reaches a switch comes through here.
     #[inline(always)]
     pub(crate) fn come_over<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) {
         if let Some(fmp) = &mut self.fmp
@@ -137,7 +137,8 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         }
     }
 
-    /// Everything before this time has happened, and results are about to be read or links to be changed.
+    /// Sends the feedback that was due before `now`, because results are about to be read or links to be changed.
+    /// Everything before `now` has happened.
     pub fn come_to<E: LinkEvents>(&mut self, now: Time, events: &mut E) {
         if self.implied().is_some() {
             self.tell_until(now, None, events);
@@ -149,8 +150,8 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         }
     }
 
-    /// Sends the feedback that was due before a time and found ports busy. `arrived` is the link that has just delivered a
-    /// packet, if one has.
+    /// Sends the feedback that was due before `now` at busy ports. `arrived` is the link that has just delivered a
+    /// packet, if any.
     #[inline(never)]
     fn tell_until<E: LinkEvents>(&mut self, now: Time, arrived: Option<u32>, events: &mut E) {
         let Some(mut fmp) = self.fmp.take() else {
@@ -164,8 +165,8 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.fmp = Some(fmp);
     }
 
-    /// A switch told a neighbour at a time when its port was busy. `has_arrived` says that the link has just delivered a packet,
-    /// which was still on its way then.
+    /// Sends, as a packet, the feedback that was due at `told`, when the port was busy. `has_arrived` says that the
+    /// link has just delivered a packet, which was still on its way at `told`.
     fn tell_by_packet<E: LinkEvents>(
         &mut self,
         fmp: &mut Fmp,
@@ -196,7 +197,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         fmp.packets_are_sent(1);
     }
 
-    /// The feedback that a link's port is sending becomes a packet.
+    /// Turns the feedback that a link's port is sending into a packet.
     #[cold]
     #[inline(never)]
     fn make_packet_of_feedback<E: LinkEvents>(&mut self, link: u32, now: Time, events: &mut E) {
@@ -216,7 +217,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.checks[port.0 as usize].take(since, header.id(), header.size());
     }
 
-    /// Forwards a packet to the port of a link over which there may be feedback without packets.
+    /// Forwards a packet to the port of a link that may carry feedback without packets.
     #[inline(always)]
     pub(crate) fn forward_beside_feedback<E: LinkEvents>(
         &mut self,
@@ -236,7 +237,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.forward(port, now, header, label, events)
     }
 
-    /// The same where packet and feedback may meet.
+    /// Like [`Network::forward_beside_feedback`], where the packet may meet feedback.
     #[inline(never)]
     fn forward_among_feedback<E: LinkEvents>(
         &mut self,
@@ -269,9 +270,9 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         self.fmp.as_mut().and_then(|fmp| fmp.implied.as_deref_mut())
     }
 
-    /// Makes packets of the feedback under way and of all that follows. Nothing has happened at this time yet. Returns when
-    /// each switch tells its neighbours next: [`Network::send_feedback`] has to be called then and once a period from then
-    /// on. Returns `None` if feedback was carried by packets before.
+    /// Turns the feedback under way into packets, and sends all later feedback as packets. Nothing may have happened at
+    /// `now` yet. Returns when each switch next tells its neighbours: [`Network::send_feedback`] has to be called then
+    /// and once a period from then on. Returns `None` if packets carried feedback already.
     pub fn carry_feedback<E: LinkEvents>(
         &mut self,
         now: Time,
@@ -329,7 +330,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         )
     }
 
-    /// Adds the feedback without packets that arrived at a link's port before a time to its histogram.
+    /// Adds the feedback without packets that arrived at a link's port before `before` to the port's histogram.
     fn count_passing(&mut self, implied: &mut Implied, link: u32, before: Time) {
         let port = implied.wires[link as usize].port;
         if let Some((first, count)) = implied.take_uncounted(link, before) {
@@ -338,7 +339,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         }
     }
 
-    /// The same for everything that has happened ([`Network::come_to`]).
+    /// Like [`Network::count_passing`], up to the time of the last [`Network::come_to`].
     pub(crate) fn count_observed(&mut self, link: u32) {
         if self.implied().is_some()
             && let Some(mut fmp) = self.fmp.take()
@@ -351,7 +352,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         }
     }
 
-    /// A link's counters, `carried` being those of packets alone.
+    /// A link's counters: `carried`, which counts packets, plus the feedback without packets.
     pub(crate) fn with_implied_feedback(
         &self,
         link: u32,
@@ -379,7 +380,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         };
         let wire = &implied.wires[link as usize];
         let message = u128::from(wire.size) * 8 * BIT;
-        // All but what the last one has still to send.
+        // What has not been sent yet, which is part of the last message at most.
         let left = implied.under_way(link, now).map(|under_way| {
             let remaining = under_way.departure.saturating_sub(now);
             let rate = self.ports.rate(wire.port);

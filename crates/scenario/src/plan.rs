@@ -265,7 +265,7 @@ pub struct Record {
     pub queues: Option<Time>,
     /// Links whose queues are recorded.
     pub queue_links: Vec<LinkId>,
-    /// When controllers suspend subflows, and when they let them go on.
+    /// Whether to record when controllers suspend and resume subflows.
     pub suspensions: bool,
     /// Utilisation, queue, marks and losses of all links, over each interval.
     pub map: Option<Time>,

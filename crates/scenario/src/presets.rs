@@ -151,11 +151,11 @@ pub fn presets() -> &'static [Preset] {
                 // allowance for short RTTs came with 5.18.
                 send_bundle: SendBundle::Packets(SendBundle::AT_HIGH_RATES),
                 bundle_allowance: false,
-                // TCP small queues came with 3.6. In 4.19 their limit is 2^-10 s of the pacing rate, too, and the scheduler passes
-                // over a subflow that they hold back (mptcp_is_temp_unavailable).
+                // TCP small queues came with 3.6. In 4.19 they, too, are limited to the pacing rate for 2^-10 s, and
+                // the scheduler skips a subflow that they hold back (mptcp_is_temp_unavailable).
                 host_port: HostPort::HoldsBack,
-                // Reno and the three modules grow only where tcp_is_cwnd_limited says so, and windows that the port limits are
-                // not full.
+                // Reno and the three modules grow only if tcp_is_cwnd_limited says so, and windows are not full while
+                // the port is the limit.
                 window_validation: true,
                 ..reduces_proportionally()
             },
@@ -251,7 +251,7 @@ fn reduces_proportionally() -> Config {
     }
 }
 
-/// The stack of the XMP paper, as far as it says and we infer.
+/// The stack of the XMP paper, partly stated there and partly inferred.
 fn xmp() -> Config {
     Config {
         recovery: Recovery::NewReno,

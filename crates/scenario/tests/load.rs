@@ -633,7 +633,7 @@ fn captured_flows_are_resolved() {
     );
 }
 
-/// Groups share one permutation, which is the same in all variants; other seeds have others.
+/// Groups share one permutation: the same in all variants of a seed, another for other seeds.
 #[test]
 fn shared_permutations_are_the_same_in_all_variants_of_a_seed() {
     let text = r#"

@@ -38,7 +38,7 @@ fn pairs(flows: impl IntoIterator<Item = FlowStart>) -> Vec<(u32, u32)> {
     flows.into_iter().map(pair).collect()
 }
 
-/// The pairs that a program of this pattern starts flows between when it begins.
+/// The pairs between which a program of this pattern starts flows when it begins.
 fn started(pattern: Pattern, seed: u64, group: u64) -> Vec<(u32, u32)> {
     let size = Size::Unlimited;
     let mut program = Program::new(pattern, size, &hosts(64, 4), seed, group, None).unwrap();
@@ -47,7 +47,7 @@ fn started(pattern: Pattern, seed: u64, group: u64) -> Vec<(u32, u32)> {
     pairs(starts)
 }
 
-/// Different hosts of 64, at least two, and where the permutation of them is cut into parts.
+/// At least two of 64 hosts, and the bounds of the parts that their permutation is cut into.
 fn cut_permutations() -> impl Strategy<Value = (Vec<u32>, Vec<u32>)> {
     let hosts = prop::collection::btree_set(0..64_u32, 2..40);
     hosts
@@ -81,7 +81,7 @@ proptest! {
         prop_assert!(all.iter().all(|(from, to)| from != to));
     }
 
-    /// Neither the group's number nor the order in which hosts are listed nor where other parts end matters.
+    /// The group's number, the order in which hosts are listed and the bounds of other parts do not matter.
     #[test]
     fn the_seed_and_the_hosts_alone_make_the_permutation(
         seed in any::<u64>(), group in 0..9_u64, (hosts, ends) in cut_permutations()

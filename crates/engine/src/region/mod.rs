@@ -287,7 +287,7 @@ impl<P: Ports> Region<P> {
         }
     }
 
-    /// A connection starts whose sending half is here.
+    /// Starts a connection whose sending half is in this region.
     pub fn start(&mut self, connection: SendingId, now: Time) {
         let (sending, _, mut out) = self.halves(now);
         sending.start(connection, now, &mut out);
@@ -337,7 +337,7 @@ impl<P: Ports> Region<P> {
                     self.limit = self.limit.min(heard);
                 }
                 Notice::Closed(connection) => {
-                    // It may have been told to stop, after which no packet comes.
+                    // If it was told to stop, no later packet would trigger this.
                     if self.recorder.suspensions {
                         self.record_suspensions(connection, now);
                     }
@@ -349,7 +349,7 @@ impl<P: Ports> Region<P> {
         self.outgoing.notices.clear();
     }
 
-    /// Wakes switches at these times to tell their neighbours.
+    /// Wakes each switch at its time to tell its neighbours.
     pub fn wake_for_feedback(&mut self, times: impl Iterator<Item = (u32, Time)>) {
         for (switch, at) in times {
             self.scheduler.wake(Alarm::Feedback(switch), at);
@@ -357,10 +357,10 @@ impl<P: Ports> Region<P> {
         }
     }
 
-    /// Feedback travels as packets from now on: every switch is woken once a period.
+    /// From now on feedback travels as packets: every switch is woken once a period.
     pub fn carry_feedback(&mut self, now: Time) {
         if let Some(next) = self.network.carry_feedback(now, &mut self.scheduler) {
-            // The first one is woken anyway.
+            // The first switch is woken anyway.
             self.wake_for_feedback((0..).zip(next).skip(1));
         }
     }

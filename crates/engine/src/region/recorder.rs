@@ -19,7 +19,7 @@ pub(crate) struct SendingRecord {
     pub rtts: Option<u64>,
     /// The RTT samples since one was last recorded.
     pub samples: Samples,
-    /// Whether a controller had suspended it when suspensions were last looked at.
+    /// Whether it was suspended when this was last checked.
     pub suspended: bool,
 }
 

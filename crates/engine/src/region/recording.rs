@@ -97,8 +97,8 @@ impl<P: Ports> Region<P> {
         }
     }
 
-    /// Records which subflows of a connection its controller has suspended, or let go on, since the last look. There is a
-    /// look whenever a controller has been asked: after packets, timers, a start and an end.
+    /// Records which subflows of a connection its controller has suspended or resumed since the last call. Called
+    /// whenever the controller may have acted: after packets and timers, at the start and at the end.
     #[cold]
     #[inline(never)]
     pub(super) fn record_suspensions(&mut self, connection: SendingId, now: Time) {

@@ -1,8 +1,8 @@
-//! When switches that choose routes tell their neighbours of their paths.
+//! When switches that choose routes tell their neighbours about their paths.
 //!
-//! What goes from one to another without a packet does so at multiples of the feedback period: hosts hear what
-//! switches know, switches read the counters of their ports, flows that are over leave the routing tables, and the run
-//! finds that nothing else is to happen.
+//! Whatever spreads without packets does so at multiples of the feedback period: hosts learn what switches know,
+//! switches read the counters of their ports, finished flows leave the routing tables, and the run finds that nothing
+//! else is left to happen.
 
 use super::Simulation;
 use crate::beat::Beat;
@@ -23,25 +23,26 @@ impl<P: Ports> Simulation<'_, P> {
             Time::from_picos(stream.between(0, period.as_picos() - 1))
         });
         let first: Vec<Time> = first.collect();
-        // Where feedback needs no packets, the first switch alone keeps the run going.
+        // If feedback needs no packets, the first switch alone keeps the run going.
         let all = region.network.begin_feedback(&first);
         let woken = if all { first.len() } else { 1 };
         region.wake_for_feedback((0..).zip(first).take(woken));
         self.agenda.beats.feedback = Beat::every(Some(period));
     }
 
-    /// Everything before this time has happened, and results are about to be read or links to be changed.
+    /// Brings feedback up to `now`, because results are about to be read or links to be changed. Everything before
+    /// `now` has happened.
     pub(super) fn come_to(&mut self, now: Time) {
         let region = self.regions.first_mut();
         region.network.come_to(now, &mut region.scheduler);
     }
 
-    /// Feedback travels as packets from now on, because a link changes.
+    /// From now on feedback travels as packets.
     pub(super) fn carry_feedback(&mut self, now: Time) {
         self.regions.first_mut().carry_feedback(now);
     }
 
-    /// The run is over: counters include all feedback.
+    /// Adds all feedback to the counters when the run is over.
     pub(super) fn end_feedback(&mut self, now: Time) {
         let region = self.regions.first_mut();
         region.network.end_feedback(now, &mut region.scheduler);
@@ -62,7 +63,7 @@ impl<P: Ports> Simulation<'_, P> {
             && region.network.in_network() == fmp.in_network();
         self.regions.first_mut().feedback_over = is_over;
         if is_over {
-            // The run is over when the last feedback has arrived.
+            // The run ends when the last feedback has arrived.
             self.carry_feedback(now);
             self.agenda.beats.feedback = Beat::every(None);
         }

@@ -266,7 +266,7 @@ pub fn routing(draw: &mut Draw, scale: &Scale, built: &Fabric) -> Table {
             routing.maybe(draw, 0.5, "detection_delay", |draw| scale.moment(draw));
         }
         "fmp" => {
-            // Two of them need certain queues. Few attempts are refused for that.
+            // Two prices need certain queues, but few attempts are refused for lack of them.
             routing.maybe(draw, 0.5, "price", |draw| {
                 let prices = ["occupancy", "averaged-occupancy", "marks", "utilisation"];
                 (*draw.pick(&prices)).into()

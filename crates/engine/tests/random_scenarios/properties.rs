@@ -100,7 +100,7 @@ pub fn check(plan: &Plan, output: &Output) -> Result<(), Broken> {
     Ok(())
 }
 
-/// A subflow is suspended first, and then by turns goes on and is suspended again.
+/// The events of a subflow alternate, starting with a suspension.
 fn suspensions(output: &Output) -> Result<(), Broken> {
     let Some(table) = output.table("suspensions") else {
         return Ok(());

@@ -59,10 +59,10 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Processor time for each scenario that is run at a time. No scenario has more to do than takes a tenth of it.
+/// Processor time allowed for each concurrent scenario. No scenario needs more than a tenth of it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How often a run is looked at.
+/// How often a run's processor time is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs the scenarios of these seeds.
@@ -97,7 +97,7 @@ pub fn run_all(seeds: Range<u64>, schema: &Value) -> Vec<Failure> {
     failures
 }
 
-/// Scenarios that are run at a time.
+/// Number of scenarios that run concurrently.
 fn workers() -> u32 {
     std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
 }
@@ -172,8 +172,8 @@ fn random_execution(plan: &Plan) -> Execution {
     }
 }
 
-/// Runs a plan unless it takes too long; a panic is a failure like others. Time that it waits for a processor does not count:
-/// where others keep all of them busy, threads that hand over regions wait for each other's turns, thousands of times.
+/// Runs a plan unless it takes too long; a panic is a failure like any other. Time spent waiting for a processor does
+/// not count: on a busy machine, threads that hand over regions wait for each other thousands of times.
 fn simulate(
     plan: &Plan,
     engine: impl Fn(&Plan, &Progress) -> Result<Output, RunError>,
@@ -213,7 +213,7 @@ fn simulate(
     }
 }
 
-/// Processor time of all threads so far.
+/// Processor time that all threads have used so far.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

@@ -62,15 +62,15 @@ pub struct FmpConfig {
     pub idle_expiry: Time,
 }
 
-/// What a port adds to the congestion degree of the paths that lead over it: a share, zero for an idle port.
+/// What a port adds to the congestion degree of paths through it: a share, zero for an idle port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FmpPrice {
-    /// Its queue when feedback comes, as a share of the limit: Qi of the FMPTCP paper, equation 20.
+    /// Its queue when feedback arrives, as a share of the limit: Qi of the FMPTCP paper, equation 20.
     #[default]
     Occupancy,
-    /// The mean of its queue over the last feedback period, as a share of the limit.
+    /// Its mean queue over the last feedback period, as a share of the limit.
     AveragedOccupancy,
-    /// The packets that it marked in the last feedback period, as a share of all that were offered to it.
+    /// The packets that it marked in the last feedback period, as a share of those offered to it.
     Marks,
     /// What it sent in the last feedback period, as a share of what the link can carry.
     Utilisation,

@@ -1,13 +1,13 @@
-//! The times at which a switch tells its neighbours.
+//! The times at which a switch tells its neighbours its prices.
 
 use pathweave_units::Time;
 
-/// When a switch tells its neighbours.
+/// A switch's schedule: `first`, then every `period`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beat {
     first: Time,
     period: Time,
-    /// The first time that had not come when last looked.
+    /// The last result of `next`.
     next: Time,
 }
 
@@ -30,7 +30,7 @@ impl Beat {
         self.period
     }
 
-    /// The next time from now on. Calls come in the order of their times.
+    /// The first scheduled time at or after `now`, which must not decrease between calls.
     #[inline(always)]
     pub fn next(&mut self, now: Time) -> Time {
         if self.next < now {
@@ -42,12 +42,12 @@ impl Beat {
         self.next
     }
 
-    /// When it does so for the time with this number, counted from zero.
+    /// The time with this number, counted from zero.
     pub fn at(&self, telling: u64) -> Time {
         self.first + self.period * telling
     }
 
-    /// How many times lie before a time.
+    /// Number of scheduled times before `time`.
     pub fn count_before(&self, time: Time) -> u64 {
         match time <= self.first {
             true => 0,
@@ -58,7 +58,7 @@ impl Beat {
         }
     }
 
-    /// The number of one of these times.
+    /// The number of a scheduled time.
     pub fn number(&self, told: Time) -> u64 {
         (told - self.first).as_picos() / self.period.as_picos()
     }
@@ -76,7 +76,7 @@ mod tests {
         for now in 0..150 {
             let before = times.iter().filter(|&&time| time < picos(now)).count();
             assert_eq!(beat.count_before(picos(now)), before as u64);
-            // Now and then some are passed over.
+            // Calls are sparse, so `next` sometimes has to skip times.
             if now % 7 == 0 && now % 5 != 0 {
                 assert_eq!(beat.next(picos(now)), times[before]);
             }

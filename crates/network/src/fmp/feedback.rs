@@ -11,10 +11,10 @@ const LINE: u16 = 8;
 /// Lines that fit into a packet of 1,500 bytes.
 const MOST_LINES: usize = ((1500 - HEADER) / LINE) as usize;
 
-/// Messages in the queue of a link beyond which no more are sent: the link carries less than what is told.
+/// Messages in a link's queue beyond which no more are sent: the link cannot carry all that is told.
 pub(super) const MOST_IN_QUEUE: f64 = 100.0;
 
-/// The lines of a feedback packet: prices, each for a place among the announcements of its link.
+/// The lines of a feedback packet: prices, each with the index of an announcement of its link.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     places: Places,
@@ -24,14 +24,14 @@ pub(crate) struct Message {
 /// Which announcements a message is about.
 #[derive(Clone, Debug)]
 enum Places {
-    /// As many as there are prices, from this one on.
+    /// Consecutive ones from here on, one for each price.
     From(u32),
-    /// These.
+    /// These, one for each price.
     Each(Vec<u32>),
 }
 
 impl Message {
-    /// About the first announcements of a link, as many as there are prices.
+    /// A message about the first announcements of a link, one for each price.
     pub(super) fn from_first(prices: Vec<Price>) -> Message {
         let places = Places::From(0);
         Message { places, prices }
@@ -54,13 +54,13 @@ impl Fmp {
         ports.filter(|&port| self.up[port as usize]).collect()
     }
 
-    /// Whether a link carries less than is told over it, as so many messages are under way.
+    /// Whether this many messages under way show that a link cannot carry all that is told over it.
     pub(super) fn has_too_many(&self, link: u32, under_way: usize) -> bool {
         let on_its_way = self.delay[link as usize] / self.config.feedback_period.as_secs_f64();
         under_way as f64 > on_its_way + MOST_IN_QUEUE
     }
 
-    /// Bytes of what a switch tells over a link in every period; zero for nothing.
+    /// Bytes of the message that a switch sends over a link every period; zero if it has nothing to tell.
     pub(super) fn size_of_telling(&self, link: u32) -> u16 {
         match self.prices.announcements(link).len() {
             0 => 0,
@@ -68,13 +68,13 @@ impl Fmp {
         }
     }
 
-    /// Whether whatever a switch tells over a link fits into one packet, and all neighbours of switches notice each
-    /// other while nothing fails. `time` gives how long a link takes for so many bytes.
+    /// Whether everything that a switch tells over a link fits into one packet and is sent within a period, and no
+    /// neighbour falls silent while nothing fails. `time` gives how long a link takes to send this many bytes.
     pub(crate) fn is_regular(&self, time: impl Fn(u32, Bytes) -> Time) -> bool {
         let period = self.config.feedback_period;
         (0..self.switch_at.len() as u32).all(|link| {
             let lines = self.prices.announcements(link).len();
-            // Something comes within a period and what a packet takes that is on the way.
+            // The longest gap between arrivals is a period plus the time of a packet that is in the way.
             let packet = Bytes::new(u64::from(size_of_lines(MOST_LINES))).max(self.longest_packet);
             let message = Bytes::new(u64::from(self.size_of_telling(link)));
             lines == 0
@@ -85,9 +85,9 @@ impl Fmp {
         })
     }
 
-    /// Calls `send` with each link and message by which a switch tells its neighbours in every period. A
-    /// neighbour of which it hears nothing is told that nothing can be reached: a link that fails in one
-    /// direction is noticed at its end only, and the switch that sends into it has to hear of that.
+    /// Calls `send` with each link and message by which a switch tells its neighbours in every period. A neighbour that
+    /// has fallen silent is told that nothing can be reached: a link that fails in one direction is noticed only at its
+    /// far end, and the switch that sends into it has to learn of it.
     pub(crate) fn tell_all(&mut self, switch: u32, mut send: impl FnMut(&mut Fmp, u32, Message)) {
         let mut best = std::mem::take(&mut self.best);
         self.prices.best_of(switch, &mut best);
@@ -112,7 +112,7 @@ impl Fmp {
         self.best = best;
     }
 
-    /// Calls `send` with each link and path-failure notice that follow from rows without a port.
+    /// Calls `send` with each link and path-failure notice for rows that have no port left.
     pub(crate) fn notify(&mut self, rows: &[u32], mut send: impl FnMut(&mut Fmp, u32, Message)) {
         let mut tellers: Vec<u32> = rows
             .iter()
@@ -150,7 +150,7 @@ impl Fmp {
         self.in_network += 1;
     }
 
-    /// A link has lost a packet on its way; if it was feedback, the oldest message.
+    /// A link has lost a packet in transit; if it was feedback, it was the oldest message.
     pub(crate) fn on_lost(&mut self, link: u32, is_feedback: bool) {
         self.hearing[link as usize].lost += 1;
         if is_feedback {
@@ -159,8 +159,8 @@ impl Fmp {
         }
     }
 
-    /// The oldest message on a link arrives; `own` is what the port back adds to its prices. Adds the rows to `cut_off` that
-    /// have no port left.
+    /// The oldest message on a link arrives. `own` is what the port in the other direction adds to its prices. Adds
+    /// rows that have no port left to `cut_off`.
     pub(crate) fn on_message(&mut self, link: u32, now: Time, own: f64, cut_off: &mut Vec<u32>) {
         self.hearing[link as usize].at = now;
         let Some(message) = self.under_way[link as usize].pop_front() else {
@@ -198,8 +198,8 @@ impl Fmp {
         self.spare.push(message.prices);
     }
 
-    /// A switch looks which neighbours have been silent for too long. `sent` gives the packets that a link
-    /// has sent to its end so far, and its rate. Adds the rows to `cut_off` that have no port left.
+    /// A switch checks which neighbours have been silent for too long. `sent` gives the number of packets that a link
+    /// has delivered so far, and its rate. Adds rows that have no port left to `cut_off`.
     pub(crate) fn find_silent(
         &mut self,
         switch: u32,
@@ -235,7 +235,7 @@ impl Fmp {
         told.any(|told| self.prices.entry(told.entry).price.is_reachable())
     }
 
-    /// A link went down, and what was on it is lost. Adds the rows to `cut_off` that have no port left.
+    /// A link went down, and everything on it is lost. Adds rows that have no port left to `cut_off`.
     pub(crate) fn on_down(&mut self, link: u32, cut_off: &mut Vec<u32>) {
         self.up[link as usize] = false;
         self.ports_may_differ = true;

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(crate) enum Next {
     /// On this link.
     Link(u32),
-    /// Nowhere: it is at its host.
+    /// Nowhere: it has reached its host.
     Host,
     /// Nowhere: the switch has no port for it.
     None,
@@ -26,12 +26,12 @@ pub(super) struct Flow {
     hops: Hops,
     connection: u32,
     position: u32,
-    /// The host's own port, where it begins.
+    /// The source host's port.
     port: u32,
     subflow: u32,
     destination: u32,
     host: u32,
-    /// Whether the destination hangs on several cables, of which one may be down.
+    /// Whether the destination has several cables, some of which may be down.
     has_last_links: bool,
 }
 
@@ -104,8 +104,8 @@ impl Connections {
 }
 
 impl Fmp {
-    /// The port of a host on which the packets of a subflow leave: hosts with several take in turn those
-    /// behind which something leads to the destination, or all if there are none.
+    /// The port from which a host sends a subflow's packets. A host with several takes turns among those that lead to
+    /// the destination, or among all if none does.
     pub(crate) fn host_port(&self, source: u32, destination: u32, token: u64, subflow: u32) -> u32 {
         let all: Vec<u32> = self
             .paths
@@ -125,8 +125,8 @@ impl Fmp {
         ports[(turn % ports.len() as u64) as usize]
     }
 
-    /// Hosts with several ports leave those that lead nowhere. Calls `change` with the position of each flow
-    /// that gets another port, and the port.
+    /// Hosts with several ports stop using those that lead nowhere. Calls `change` with the position of each flow that
+    /// gets another port, and with that port.
     pub(crate) fn change_host_ports(&mut self, mut change: impl FnMut(u32, u32)) {
         if !std::mem::take(&mut self.ports_may_differ) {
             return;
@@ -155,15 +155,15 @@ impl Fmp {
         self.up[port as usize] && self.is_known_to_lead(self.switch_at(port), destination, host)
     }
 
-    /// Whether a switch leads to a host, as far as has become known everywhere.
+    /// Whether a switch leads to a host, as far as is known everywhere.
     fn is_known_to_lead(&self, switch: u32, destination: u32, host: u32) -> bool {
         let is_usable = |entry: u32| self.known_to_lead[entry as usize];
         let is_up = |link: u32| self.known_up[link as usize];
         self.leads_to_host(switch, destination, host, is_usable, is_up)
     }
 
-    /// From now on packets at this position are of this subflow of the connection with this token, and go
-    /// from one host to another.
+    /// From now on packets at this position belong to this subflow of the connection with this token, and go from
+    /// `source` to `destination`.
     pub(crate) fn open(
         &mut self,
         position: u32,
@@ -204,7 +204,7 @@ impl Fmp {
         self.flow_at[position as usize] = number;
     }
 
-    /// No packet at this position will come any more.
+    /// No more packets will come at this position.
     pub(crate) fn close(&mut self, position: u32) {
         let Some(number) = self.flow(position) else {
             return;
@@ -227,7 +227,7 @@ impl Fmp {
     /// Where a packet goes from the end of a link.
     #[inline]
     pub(crate) fn next(&mut self, link: u32, position: u32, now: Time) -> Next {
-        // While nothing fails all ports lead on.
+        // Feedback is implied only while nothing fails, and then all ports lead on.
         let switch = self.switch_at(link);
         if self.implied.is_some()
             && let Some(&flow) = self.flow_at.get(position as usize)
@@ -241,7 +241,7 @@ impl Fmp {
         self.next_at(switch, position, now)
     }
 
-    /// The same from a switch.
+    /// [`Fmp::next`] at the switch where the link ends, without the shortcut.
     fn next_at(&mut self, switch: u32, position: u32, now: Time) -> Next {
         let Some(flow) = self.flow(position).filter(|_| switch != NONE) else {
             return Next::Host;
@@ -286,7 +286,7 @@ impl Fmp {
                 || self.is_known_to_lead(self.switch_at(entry.link), flow.destination, flow.host))
     }
 
-    /// A subflow gets its port. `place` is where its entry for the switch stands, if it has one.
+    /// Chooses a subflow's port. `place` is the index of its entry for the switch, if it has one.
     #[cold]
     fn choose(&mut self, flow: u32, switch: u32, place: Option<usize>, now: Time) -> Next {
         let chosen = self.port_for(flow, switch, now);
@@ -313,7 +313,7 @@ impl Fmp {
         Next::Link(link)
     }
 
-    /// A link, and the price entry that stands for it.
+    /// The link to take, and its price entry.
     fn port_for(&mut self, number: u32, switch: u32, now: Time) -> Option<(u32, u32)> {
         let flow = &self.flows[number as usize];
         let (connection, subflow) = (flow.connection, flow.subflow as usize);
@@ -334,7 +334,7 @@ impl Fmp {
             hops.filter(|hop| hop.switch == switch && hop.entry == entry && self.is_fresh(hop, now))
                 .count()
         };
-        // The first of the ports that the fewest siblings take.
+        // The first of the ports that are taken by the fewest siblings.
         let entries = entries.into_iter();
         let leading = entries.filter(|&entry| self.entry_leads(entry, number));
         let entry = leading.min_by_key(|&entry| siblings(entry))?;
@@ -353,8 +353,8 @@ impl Fmp {
             .filter(move |&link| is_usable(link))
     }
 
-    /// The order in which a connection takes the ports of a switch: the one that its subflows have gone by,
-    /// as long as one of them has a fresh entry there and all of its ports lead on.
+    /// The order in which a connection takes the ports of a switch. It stays the same as long as one of the subflows
+    /// has a fresh entry there and all of its ports lead on.
     fn order(&mut self, connection: u32, row: u32, switch: u32, now: Time) -> Vec<u32> {
         let known = self.connections.get(connection);
         let flows = known.flows.clone();
@@ -388,8 +388,8 @@ impl Fmp {
         entries
     }
 
-    /// The links that packets at this position take now, as far as they have been chosen; none if the
-    /// position is not of a subflow that is routed here.
+    /// The links that packets at this position take now, as far as they have been chosen; none if the position belongs
+    /// to no subflow that is routed here.
     pub(crate) fn links(&self, position: u32) -> Vec<u32> {
         let Some(flow) = self.flow(position) else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! A subflow's entries in the routing tables of the switches on its way.
+//! A subflow's entries in the routing tables of the switches on its path.
 
 use pathweave_units::Time;
 use std::ops::{Deref, DerefMut};
@@ -8,22 +8,22 @@ use std::ops::{Deref, DerefMut};
 pub(super) struct Hop {
     pub switch: u32,
     pub link: u32,
-    /// The price entry that stands for the port; [`NONE`](super::NONE) on the last link to a host.
+    /// The port's price entry; [`NONE`](super::NONE) on the last link to a host.
     pub entry: u32,
-    /// When the last packet came.
+    /// When the last packet arrived.
     pub last: Time,
 }
 
-/// The switches between hosts of a fat-tree.
+/// The most switches between two hosts of a fat-tree.
 const IN_PLACE: usize = 5;
 
-/// The entries, in the order in which they were made. Every packet looks for one of them at every switch, so a few are in
-/// place: those of other subflows lie elsewhere, and most are not in the processor's cache.
+/// The entries, in the order in which they were made. Every packet looks one up at every switch, so the first few are
+/// stored inline: a separate allocation would usually not be in the processor's cache.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hops {
     count: u32,
     in_place: [Hop; IN_PLACE],
-    /// All of them, if they do not fit in place.
+    /// All entries, if they do not fit in place.
     all: Vec<Hop>,
 }
 

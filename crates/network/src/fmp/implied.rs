@@ -1,20 +1,21 @@
 //! Feedback without packets.
 //!
-//! While every link is up and loses nothing, each switch tells all its neighbours something in every period. A message
-//! that finds its port idle arrives a fixed time later, and its prices follow from what its switch had heard when it sent
-//! the message. Such a message needs no event, no entry in a ring and no copy of any price. This is all that is kept:
+//! While every link is up and loses nothing, each switch sends a message to every neighbour once a period. A message
+//! that finds its port idle arrives a fixed time later, and its prices follow from what its switch had heard when it
+//! sent the message. Such a message needs no event, no ring entry and no copy of any price. Only this is kept:
 //!
-//! - **Messages that are packets.** A message that finds its port busy stands in the queue like any packet. Whoever joins a
-//!   port that will still be busy when its switch next tells its neighbours notes that ([`Implied::joined`]), and the
-//!   message is sent before anything that happens later ([`crate::Network::come_over`]). A message also becomes a packet
-//!   if another packet arrives at the port while it is being sent ([`Implied::make_packet`]).
-//! - **Queues.** A switch that hears a message adds the queue of the port back to its prices. Each port has a list of the
-//!   packets that waited there, with the times at which they came and left the queue.
+//! - **Messages that are packets.** A message that finds its port busy waits in the queue like any packet. A packet
+//!   that joins a port and keeps it busy past its switch's next telling arms the link ([`Implied::joined`]); the
+//!   message is then sent before anything that happens later ([`crate::Network::come_over`]). A message also becomes a
+//!   packet if another packet arrives at the port while the message is being sent ([`Implied::make_packet`]).
+//! - **Queues.** A switch that receives a message adds the queue of its port in the other direction to the message's
+//!   prices. Each port keeps a list of the packets that waited there, with the times at which they joined and left the
+//!   queue.
 //!
-//! Prices are computed when a switch orders its ports for a subflow ([`super::recall`]). Most prices are never used.
+//! Prices are computed when a switch orders its ports for a subflow ([`super::recall`]). Most prices are never needed.
 //!
-//! As soon as a link changes, the messages under way become packets, and every later one is a packet from the start
-//! ([`crate::Network::carry_feedback`]). `DeparturePorts` always do it that way, so that tests can compare the two.
+//! As soon as a link changes, the messages under way become packets, and every later message is one from the start
+//! ([`crate::Network::carry_feedback`]). `DeparturePorts` always work that way, which lets tests compare the two.
 
 use super::beat::Beat;
 use super::feedback::MOST_IN_QUEUE;
@@ -28,7 +29,7 @@ use std::collections::BinaryHeap;
 
 const NEVER: Time = Time::MAX;
 
-/// The last message that a switch has heard over a link.
+/// The last message that has arrived over a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heard {
     /// When it was sent.
@@ -39,47 +40,47 @@ pub(super) struct Heard {
 /// A message that is a packet.
 #[derive(Clone, Copy, Debug)]
 struct Carried {
-    /// Which message of its switch it is, counted from zero.
+    /// Its number among the messages of its switch, counted from zero.
     telling: u64,
     arrival: Time,
 }
 
-/// A link, if it is one between switches.
+/// A link; only those between switches carry messages.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Wire {
-    /// Bytes of a message over it; zero where nothing is to be told.
+    /// Bytes of a message over it; zero if there is nothing to tell.
     pub size: u16,
-    /// The switches where it begins and ends; [`NONE`](super::NONE) for hosts.
+    /// The switches at its two ends; [`NONE`](super::NONE) for hosts.
     from: u32,
     pub(super) to: u32,
-    /// Its place among all links, by the switches where they begin.
+    /// Its position when links are sorted by the switch they leave.
     order: u32,
-    /// How long its port sends a message.
+    /// How long the port takes to send a message.
     transmission: Time,
-    /// When a message arrives after it was sent by an idle port.
+    /// The time from sending a message at an idle port to its arrival.
     lag: Time,
-    /// A packet will be sent then; [`NEVER`] for none.
+    /// When a message will be sent as a packet; [`NEVER`] if none is due.
     armed: Time,
-    /// When something that is a packet last came over it; [`NEVER`] for nothing.
+    /// When a packet last arrived over it; [`NEVER`] if none has.
     came: Time,
-    /// Messages that were packets: the last ones, and how many there have been.
+    /// Messages that were packets: the latest of them, and how many there have been.
     carried: Vec<Carried>,
     packets: u64,
-    /// Packets that have waited at its port.
+    /// The packets that have waited at its port.
     waits: Waits,
-    /// Messages whose arrivals at the port are in its histogram.
+    /// Messages whose arrivals at the port have been added to its histogram.
     counted: u64,
     /// Its port.
     pub port: PortId,
-    /// What may wait there.
+    /// The limit of the port's queue.
     pub(super) limit: Limit,
 }
 
 impl Wire {
-    /// A message, if it is a packet.
+    /// The message with this number, if it is a packet.
     fn carried(&self, telling: u64) -> Option<&Carried> {
-        // Most are not, and most that are asked for are late.
+        // Most messages are not packets, and most lookups are for recent ones.
         let last = self.carried.last()?;
         if last.telling < telling {
             return None;
@@ -88,7 +89,7 @@ impl Wire {
         self.carried.get(place).filter(|one| one.telling == telling)
     }
 
-    /// A message is a packet. If there is no room, those before `kept` are forgotten.
+    /// Adds a message that is a packet. If the list is full, first forgets messages before number `kept`.
     fn carry(&mut self, telling: u64, arrival: Time, kept: u64) {
         if self.carried.len() == self.carried.capacity() {
             let forgotten = self.carried.partition_point(|one| one.telling < kept);
@@ -104,7 +105,7 @@ impl Wire {
         carried.map_or_else(|| beat.at(telling) + self.lag, |one| one.arrival)
     }
 
-    /// How many messages have arrived by a time.
+    /// How many messages have arrived by `time`.
     fn heard_by(&self, time: Time, beat: &Beat) -> u64 {
         let mut heard = match time < self.lag {
             true => 0,
@@ -120,49 +121,50 @@ impl Wire {
 /// A message under way that is not a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnderWay {
-    /// When it was sent; only a check has to know.
+    /// When it was sent; only checks use it.
     #[cfg(feature = "checks")]
     pub told: Time,
-    /// When its port has sent it.
+    /// When its transmission ends.
     pub departure: Time,
 }
 
-/// The messages between all switches while nothing fails.
+/// The messages between all switches while feedback needs no packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Implied {
     /// By link.
     pub wires: Vec<Wire>,
     /// By switch.
     beats: Vec<Beat>,
-    /// Packets that will be sent: when, the place of the link, and the link.
+    /// Messages due to be sent as packets: the time, the link's `order`, and the link.
     armed: BinaryHeap<Reverse<(Time, u32, u32)>>,
-    /// When the first of them is; [`NEVER`] for none.
+    /// The time of the first; [`NEVER`] if there is none.
     next_armed: Time,
-    /// The greatest age of a message that was still the last one heard over its link.
+    /// The greatest age, since it was sent, of a message that is still the last one heard over its link.
     oldest: Time,
-    /// How old the oldest message can be that a price depends on, and how many messages of a link are as young.
+    /// The age of the oldest message that a price can depend on, and how many messages of one link are younger.
     goes_back: Time,
     kept: u64,
-    /// The most switches that a price has come through.
+    /// The most switches that a price passes through.
     depth: u32,
     /// Everything before this time has happened.
     pub observed: Time,
-    /// Whether some link has so many messages under way that switches will soon have to skip it.
+    /// Whether some link has so many messages under way that its switch will soon have to skip it.
     pub is_crowded: bool,
 }
 
-/// What [`Fmp::imply`] has to know of a link.
+/// What [`Fmp::imply`] needs to know about a link.
 pub(crate) struct LinkToImply {
     /// Its port.
     pub port: PortId,
-    /// What may wait there.
+    /// The limit of the port's queue.
     pub limit: Limit,
-    /// How long the port sends a message.
+    /// How long the port takes to send a message.
     pub transmission: Time,
 }
 
 impl Fmp {
-    /// From now on feedback needs no packets. `link` describes a link over which this many bytes are told at a time.
+    /// From now on feedback needs no packets. `link` describes a link, given its number and the bytes of a message over
+    /// it.
     pub(crate) fn imply(&mut self, link: impl Fn(u32, u16) -> LinkToImply) {
         let mut order = vec![0; self.switch_at.len()];
         let ports = self.switches.iter().flat_map(|switch| &switch.ports);
@@ -172,7 +174,7 @@ impl Fmp {
         let wires = (0..self.switch_at.len() as u32).map(|number| {
             let size = self.size_of_telling(number);
             let described = link(number, size);
-            // Nothing can have come before.
+            // Before anything is heard, this is the link's delay.
             let delay = self.hearing[number as usize].at;
             Wire {
                 size,
@@ -206,7 +208,7 @@ impl Fmp {
         }));
     }
 
-    /// Switches tell their neighbours for the first time at these times. Returns whether they need no packets for it.
+    /// Sets when each switch first tells its neighbours. Returns whether that needs no packets.
     pub(crate) fn begin(&mut self, first: &[Time]) -> bool {
         let period = self.config.feedback_period;
         let Some(implied) = &mut self.implied else {
@@ -220,24 +222,25 @@ impl Fmp {
         true
     }
 
-    /// So many messages are on their way as packets.
+    /// Counts messages that have been sent as packets.
     pub(crate) fn packets_are_sent(&mut self, packets: usize) {
         self.in_network += packets;
     }
 
-    /// A message that is a packet has arrived.
+    /// Counts the arrival of a message that was a packet.
     pub(crate) fn a_packet_has_arrived(&mut self) {
         self.in_network -= 1;
     }
 
-    /// A switch is about to send a message as a packet. Sets [`Implied::is_crowded`] if too many are under way on that link.
+    /// A switch is about to send a message as a packet: sets [`Implied::is_crowded`] if too many are under way on the
+    /// link.
     pub(crate) fn look_at_crowd(&mut self, link: u32, told: Time) {
         let Some(implied) = &self.implied else {
             return;
         };
         let wire = &implied.wires[link as usize];
         let telling = implied.beats[wire.from as usize].number(told);
-        // A look now and then is enough: one more message is under way in each period at most.
+        // Checking now and then is enough: at most one more message is under way each period.
         if !telling.is_multiple_of(16) {
             return;
         }
@@ -250,8 +253,8 @@ impl Fmp {
         }
     }
 
-    /// Feedback is carried by packets from now on: prices, counts and the messages under way are what they would be if it
-    /// always had been. Returns what was implied. When the run is over, nobody asks for prices or for what is told.
+    /// From now on packets carry feedback. Brings prices, counters and the messages under way to what they would be if
+    /// packets always had, and returns what was implied. If the run `is_over`, only counters are updated.
     pub(crate) fn end_implying(&mut self, now: Time, is_over: bool) -> Option<Box<Implied>> {
         let implied = self.implied.take()?;
         if !is_over {
@@ -277,7 +280,8 @@ impl Fmp {
         Some(implied)
     }
 
-    /// The far end of a link knows what has come over it, of which the port has delivered so many packets and messages.
+    /// Sets what the far end of a link knows of the near one as if every message had been a packet. `delivered` counts
+    /// the packets and messages that the link has delivered.
     pub(crate) fn hear_by_packets(
         &mut self,
         implied: &Implied,
@@ -296,27 +300,27 @@ impl Fmp {
         };
         let hearing = &mut self.hearing[link as usize];
         hearing.at = hearing.at.max(heard.unwrap_or(Time::ZERO));
-        // When the far end looked: whenever it told its neighbours.
+        // The far end checks for arrivals whenever it tells its neighbours.
         let looked = &implied.beats[wire.to as usize];
         let noticed = looked.at(looked.count_before(last));
         if noticed < now {
             hearing.packets = delivered;
             hearing.at = hearing.at.max(noticed);
         } else {
-            // It will notice that something has come since.
+            // The last arrival has not been noticed yet; the next check will find it.
             hearing.packets = delivered - 1;
         }
     }
 }
 
 impl Implied {
-    /// When a switch tells its neighbours next, from now on.
+    /// When a switch next tells its neighbours, at or after `now`.
     pub fn next_telling(&self, switch: u32, now: Time) -> Time {
         let beat = &self.beats[switch as usize];
         beat.at(beat.count_before(now))
     }
 
-    /// The last message heard over a link can be this old.
+    /// Notes that the last message heard over a link can be this old.
     fn go_back_to(&mut self, age: Time) {
         self.oldest = age;
         self.goes_back = age * (u64::from(self.depth) + 1);
@@ -326,24 +330,24 @@ impl Implied {
         self.kept = self.goes_back.as_picos() / beat.period().as_picos() + 2;
     }
 
-    /// The earliest time of which prices that are asked for from now on can be.
+    /// The earliest time that prices computed from now on can depend on.
     pub(super) fn recalled_from(&self, now: Time) -> Time {
         now.saturating_sub(self.goes_back)
     }
 
-    /// When what has been sent at a time arrives at the end of a link.
+    /// When a packet that leaves the port of a link at `departure` arrives.
     pub fn arrival(&self, link: u32, departure: Time) -> Time {
         let wire = &self.wires[link as usize];
         departure + (wire.lag - wire.transmission)
     }
 
-    /// Whether a packet has to be sent before what happens now.
+    /// Whether a message that has to be a packet was due before `now`.
     #[inline(always)]
     pub fn is_behind(&self, now: Time) -> bool {
         self.next_armed < now
     }
 
-    /// The next packet that has to be sent before what happens now: its link, and when.
+    /// Takes the next message that has to be a packet and was due before `now`: its link, and when it was due.
     pub fn take_armed(&mut self, now: Time) -> Option<(u32, Time)> {
         let &Reverse((at, _, link)) = self.armed.peek()?;
         if at >= now {
@@ -367,9 +371,9 @@ impl Implied {
         }
     }
 
-    /// Whether a packet that arrives at the port of a link and takes this long to send meets no message there: the port is
-    /// idle, sends no message, and will be idle when its switch tells its neighbours next. The port has sent all packets
-    /// that it holds at `free_at`. May return false although no message is met.
+    /// Whether a packet that arrives at a link's port and takes `transmission` to send meets no message: the port is
+    /// idle, is not sending a message, and will be idle when its switch next tells its neighbours. The port has sent
+    /// all packets that it holds at `free_at`. May return false even if no message is met.
     #[inline(always)]
     pub fn is_out_of_the_way(
         &mut self,
@@ -388,18 +392,18 @@ impl Implied {
             && next + wire.transmission <= now + beat.period()
     }
 
-    /// Whether the port of a link, which has sent all packets that it holds at `free_at`, is sending a message.
+    /// Whether a link's port is sending a message. It has sent all packets that it holds at `free_at`.
     #[inline(always)]
     pub fn is_sending(&mut self, link: u32, free_at: Time, now: Time) -> bool {
         let wire = &self.wires[link as usize];
         let beat = &mut self.beats[wire.from as usize];
         let next = beat.next(now);
-        // That is before the first time if there is none.
+        // The message would have been sent a period before `next`; there is none if `next` is the first.
         let end = next + wire.transmission;
         end > now + beat.period() && next > beat.first() && free_at + beat.period() <= next
     }
 
-    /// What a link's port is sending becomes a packet: when it was sent.
+    /// Turns the message that a link's port is sending into a packet. Returns when the message was sent.
     pub fn make_packet(&mut self, link: u32, now: Time) -> Time {
         let kept = self.kept;
         let wire = &mut self.wires[link as usize];
@@ -410,7 +414,7 @@ impl Implied {
         told
     }
 
-    /// A message is a packet that arrives at a time.
+    /// Records that the message sent at `told` is a packet, and when it arrives.
     pub fn send_packet(&mut self, link: u32, told: Time, arrival: Time) {
         let kept = self.kept;
         let wire = &mut self.wires[link as usize];
@@ -423,7 +427,7 @@ impl Implied {
         }
     }
 
-    /// A packet of so many bytes has joined the port of a link, waits until `start`, and will have been sent at `end`.
+    /// A packet of `size` bytes has joined a link's port: its transmission lasts from `start` to `end`.
     #[inline(always)]
     pub fn joined(&mut self, link: u32, now: Time, (start, end): (Time, Time), size: u16) {
         let from = self.wires[link as usize].from;
@@ -431,7 +435,7 @@ impl Implied {
         self.joined_before(link, (now, next), (start, end), size);
     }
 
-    /// The same for a message that its switch has just sent.
+    /// Like [`Implied::joined`], for the message that was sent as a packet at `told`.
     pub fn told(&mut self, link: u32, told: Time, (start, end): (Time, Time)) {
         let Wire { from, size, .. } = self.wires[link as usize];
         let after = told + Time::from_picos(1);
@@ -457,13 +461,13 @@ impl Implied {
         }
     }
 
-    /// A packet has come to the end of a link.
+    /// A packet has reached the far end of a link.
     #[inline(always)]
     pub fn on_packet(&mut self, link: u32, now: Time) {
         self.wires[link as usize].came = now;
     }
 
-    /// The last message that has come over a link by a time.
+    /// The last message that arrived over a link by `time`.
     pub(super) fn heard(&self, link: u32, time: Time) -> Option<Heard> {
         let wire = &self.wires[link as usize];
         let beat = &self.beats[wire.from as usize];
@@ -474,7 +478,7 @@ impl Implied {
         })
     }
 
-    /// What waits at the port of a link at a time, as a share of what may wait.
+    /// The queue of a link's port at `time`, as a share of its limit.
     pub(super) fn queue(&self, link: u32, time: Time) -> f64 {
         let wire = &self.wires[link as usize];
         wire.limit.share(wire.waits.at(time))
@@ -488,7 +492,7 @@ impl Implied {
         }
     }
 
-    /// Messages without packets that were sent before a time and had not arrived by then, oldest first.
+    /// Messages without packets that were sent before `now` and have not arrived before it, oldest first.
     pub fn under_way(&self, link: u32, now: Time) -> impl Iterator<Item = UnderWay> {
         let wire = &self.wires[link as usize];
         let told = match wire.size {
@@ -508,7 +512,7 @@ impl Implied {
         })
     }
 
-    /// Number of messages without packets that were sent over a link before a time.
+    /// Number of messages sent over a link without packets before `now`.
     pub fn sent(&self, link: u32, now: Time) -> u64 {
         let wire = &self.wires[link as usize];
         match wire.size {
@@ -517,8 +521,8 @@ impl Implied {
         }
     }
 
-    /// The messages sent over a link before a time whose arrivals at the port are missing in its histogram: when the first
-    /// one was sent, and their number. They count as done from now on.
+    /// The messages sent over a link before `before` that are not yet in its port's histogram: when the first was sent,
+    /// and how many there are. Marks them as counted.
     pub fn take_uncounted(&mut self, link: u32, before: Time) -> Option<(Time, u64)> {
         let wire = &mut self.wires[link as usize];
         if wire.size == 0 {
@@ -530,7 +534,7 @@ impl Implied {
         (told > first).then(|| (beat.at(first), told - first))
     }
 
-    /// The port itself counts the next message, which is a packet, in its histogram.
+    /// Marks the next message as counted: it is a packet, which the port adds to its histogram itself.
     pub fn is_counted(&mut self, link: u32) {
         self.wires[link as usize].counted += 1;
     }

@@ -1,10 +1,11 @@
-//! What ports did in past feedback periods, for prices other than the present queue.
+//! What ports did in past feedback periods, for prices other than the current queue.
 //!
-//! All switches read the counters of their ports at every multiple of the feedback period. A switch that hears a message adds the
-//! share of the last whole period: how much one counter has grown, divided by how much another has. Before the first period is
-//! over it adds zero.
+//! All switches read the counters of their ports at every multiple of the feedback period. A switch that receives a
+//! message adds the share of the last complete period: the growth of one counter divided by that of another. Before the
+//! first period has ended it adds zero.
 //!
-//! Prices can be recalled long after they were told ([`super::recall`]), and shares of past periods are kept as long.
+//! Prices can be recalled long after they were told ([`super::recall`]), so the shares of past periods are kept that
+//! long.
 
 use pathweave_fabric::routing::FmpPrice;
 use pathweave_units::Time;
@@ -20,13 +21,14 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// The share of the time since `earlier`: zero if nothing was there to be a share of.
+    /// The share since `earlier`; zero if the denominator has not grown.
     fn share_since(&self, earlier: &Counted) -> f64 {
         match self.whole.saturating_sub(earlier.whole) {
             0 => 0.0,
             whole => {
                 let part = self.part.saturating_sub(earlier.part);
-                // At a rate that has just fallen, a link has sent more than it can; and full queues take feedback.
+                // The share can exceed 1: a link whose rate has just fallen has sent more than that rate allows, and
+                // full queues still take feedback.
                 (part as f64 / whole as f64).min(1.0)
             }
         }
@@ -41,20 +43,20 @@ struct Period {
     shares: Vec<f64>,
 }
 
-/// What ports did in the last feedback periods.
+/// The shares of all ports in the last feedback periods.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
     price: FmpPrice,
-    /// The links at whose ports prices are asked for.
+    /// The links whose ports have prices.
     links: Vec<u32>,
-    /// By link, at the end of the last period.
+    /// By link: its counters at the end of the last period.
     counted: Vec<Counted>,
-    /// The earliest first.
+    /// Oldest first.
     periods: VecDeque<Period>,
 }
 
 impl Measured {
-    /// Of a fabric with this many links, of which these have prices.
+    /// For a fabric with this many links, of which those in `priced` have prices.
     pub fn new(price: FmpPrice, links: usize, priced: Vec<u32>) -> Measured {
         Measured {
             price,
@@ -69,12 +71,12 @@ impl Measured {
         self.price
     }
 
-    /// The links at whose ports it is measured.
+    /// The links whose ports are measured.
     pub fn links(&self) -> &[u32] {
         &self.links
     }
 
-    /// What a link's port had counted when it was read last.
+    /// What a link's port had counted at the last reading.
     pub fn counted(&self, link: u32) -> Counted {
         self.counted[link as usize]
     }
@@ -84,10 +86,11 @@ impl Measured {
         self.periods.back().map_or(Time::ZERO, |last| last.end)
     }
 
-    /// A period ends; [`Measured::count`] has to follow for each link. Nobody will ask for shares at a time before `kept`.
+    /// Ends a period; [`Measured::count`] must follow for each link. Shares at times before `kept` will not be needed
+    /// any more.
     pub fn end_period(&mut self, now: Time, kept: Time) {
         let mut period = Period::default();
-        // The period that is asked for at a time is the last one that had ended then.
+        // The share at a time is that of the last period that had ended by then.
         while self.periods.get(1).is_some_and(|next| next.end <= kept)
             && let Some(forgotten) = self.periods.pop_front()
         {
@@ -98,7 +101,7 @@ impl Measured {
         self.periods.push_back(period);
     }
 
-    /// A link's port has counted this much by the end of the last period.
+    /// Sets what a link's port had counted at the end of the last period.
     pub fn count(&mut self, link: u32, counted: Counted) {
         let before = std::mem::replace(&mut self.counted[link as usize], counted);
         if let Some(period) = self.periods.back_mut() {
@@ -106,7 +109,7 @@ impl Measured {
         }
     }
 
-    /// The share of a link's port in the last period that was over at a time.
+    /// The share of a link's port in the last period that had ended by `time`.
     pub fn share(&self, link: u32, time: Time) -> f64 {
         let over = self.periods.partition_point(|period| period.end <= time);
         let last = over.checked_sub(1).and_then(|last| self.periods.get(last));
@@ -127,7 +130,7 @@ mod tests {
         let since = |(part, whole), earlier| counted(part, whole).share_since(&earlier);
         assert_eq!(since((9, 40), counted(4, 20)), 0.25);
         assert_eq!(since((4, 40), counted(4, 20)), 0.0);
-        // Nothing was offered, and a link became slower.
+        // Nothing was offered; then a link became slower.
         assert_eq!(since((4, 20), counted(4, 20)), 0.0);
         assert_eq!(since((90, 40), counted(4, 20)), 1.0);
     }
@@ -141,7 +144,7 @@ mod tests {
             let kept = period(number).saturating_sub(Time::from_micros(450));
             measured.end_period(period(number), kept);
             let before = measured.counted(1);
-            // In period n, one of n.
+            // The share of period n is 1/n.
             let whole = before.whole + u128::from(number);
             measured.count(1, counted(before.part + 1, whole));
             assert_eq!(measured.end(), period(number));
@@ -153,7 +156,7 @@ mod tests {
                 assert_eq!(measured.share(1, ended + Time::from_micros(99)), share);
             }
         }
-        // 450 us are part of six periods.
+        // 450 us overlap at most six periods.
         assert!(measured.periods.len() <= 6, "{}", measured.periods.len());
     }
 }

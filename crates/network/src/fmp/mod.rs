@@ -1,35 +1,36 @@
-//! FMP: switches that route flows by what their neighbours tell of the paths behind them.
-//! (FMPTCP paper, section V-B, Algorithm 2.)
+//! FMP: switches route flows by what their neighbours tell them about the paths behind them (FMPTCP paper, section V-B,
+//! Algorithm 2).
 //!
-//! Each switch keeps a price for every destination edge switch and every port that leads there: the
-//! congestion degree (sum of the queues' occupancy, each a share of its limit) and the delay (sum of the
-//! links' delays) of the best path behind that port. Every feedback period it tells each neighbour
-//! upstream the pair of its best port, the one with the smallest product. A subflow gets its port when its
-//! first packet arrives: the k-th subflow of a connection that a switch sees gets the k-th port in the order
-//! of the products, and beyond the number of ports they begin again.
+//! Each switch keeps a price for every destination edge switch and every port that leads there: the congestion degree
+//! (sum of the queues' occupancy, each a share of its limit) and the delay (sum of the links' delays) of the best path
+//! behind that port. Every feedback period it tells each upstream neighbour the pair of its best port, the one with the
+//! smallest product. A subflow gets its port when its first packet arrives: the k-th subflow of a connection that a
+//! switch sees gets the k-th port in the order of the products, starting over when there are more subflows than ports.
 //!
 //! Rulings:
-//! - The paper's text picks the "largest" products once; its algorithm, the smallest, holds.
-//! - On an idle fabric every product is zero. Ports of equal congestion degree count with the smallest delay
-//!   among them and are ordered by a hash of the connection; otherwise every first subflow would take the
-//!   port that is nearest by nanoseconds.
-//! - What a port adds to the congestion degree can also be what it did in the last feedback period ([`FmpPrice`]). Switches read
-//!   their counters at the same time, at multiples of the period; their messages go at times of their own.
-//! - The order is taken once per connection and switch, so that siblings differ; again when no sibling has a
-//!   fresh entry there, or when a port of it is dead. A subflow takes the first port of the order that the
-//!   fewest of its siblings take.
-//! - Ports that lead to a destination are those on a shortest path of the intact fabric.
-//! - Feedback stands in the queues and takes its time on the links like any packet (16 bytes, and 8 for each
-//!   destination, in packets of 1,500 bytes at most), but no full queue drops it, as control traffic.
-//! - A neighbour counts as dead when nothing has come from it, feedback or any other packet, for the time-out
-//!   and what the longest packet takes on the link: a queue that grows delays feedback, too.
-//! - No more feedback is sent over a link than a period's worth on its way and some in its queue.
-//! - Whatever arrives at a switch that has no port left for it is lost.
-//! - Hosts take no part, but one with several ports leaves those behind which nothing leads to the
-//!   destination, as unreachable destinations are told to hosts. What a neighbour tells is of edge switches;
-//!   whether the cable of a host with several is up is known as if its switches had told each other. Both become
-//!   known at the end of a feedback period of the run, everywhere at once.
-//! - Packets that MMPTCP scatters go over all paths of the intact fabric.
+//! - The paper's text says "largest" products once; its algorithm takes the smallest, and so do we.
+//! - On an idle fabric every product is zero. Ports of equal congestion degree all use the smallest delay among them
+//!   and are ordered by a hash of the connection; otherwise every first subflow would take the port that is nearest by
+//!   nanoseconds.
+//! - Instead of its queue, a port can add to the congestion degree what it did in the last feedback period
+//!   ([`FmpPrice`]). All switches read their counters at the same time, at multiples of the period; each sends its
+//!   messages at times of its own.
+//! - A connection's order is fixed once per switch, so that siblings take different ports. It is computed again when no
+//!   sibling has a fresh entry there, or when one of its ports is dead. A subflow takes the port that the fewest of its
+//!   siblings take, the first such port in the order.
+//! - The ports that lead to a destination are those on a shortest path of the intact fabric.
+//! - Feedback waits in queues and takes its time on the links like any packet (16 bytes, and 8 for each destination, in
+//!   packets of 1,500 bytes at most). As control traffic it is never dropped by a full queue.
+//! - A neighbour counts as dead when nothing, neither feedback nor any other packet, has come from it for the time-out
+//!   plus the time that the longest packet takes on the link: a growing queue delays feedback, too.
+//! - A switch sends no feedback over a link that already holds more messages than fit into its delay, at one a period,
+//!   plus 100 in its queue.
+//! - Packets that arrive at a switch with no port left for them are lost.
+//! - Hosts take no part, except that a host with several ports stops using those that no longer lead to the
+//!   destination, as if told that it is unreachable. Feedback covers edge switches only; whether the cables of a host
+//!   with several are up is known as if its switches had told each other. Both become known everywhere at the end of a
+//!   feedback period of the run.
+//! - Packets that MMPTCP scatters use all paths of the intact fabric.
 
 mod beat;
 mod feedback;
@@ -56,15 +57,15 @@ use pathweave_units::{Bytes, Time};
 use prices::{Price, Prices};
 use std::collections::VecDeque;
 
-/// Marks a node that is no switch, and a flow that there is not.
+/// Stands for "no switch" and "no flow".
 const NONE: u32 = u32::MAX;
 
-/// What a switch has kept and done for FMP.
+/// A switch's FMP counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FmpStatistics {
     /// Entries of its price table.
     pub prices: u64,
-    /// Most entries of its routing table at a time.
+    /// Peak number of entries in its routing table.
     pub routes: u64,
     /// Feedback packets sent.
     pub feedback_packets: u64,
@@ -72,15 +73,15 @@ pub struct FmpStatistics {
     pub feedback_bytes: u64,
     /// Path-failure notices sent.
     pub notices: u64,
-    /// Neighbours that it took for dead because they were silent.
+    /// Neighbours that it took for dead because of their silence.
     pub silences: u64,
-    /// Subflows that it routed afresh because their port was dead.
+    /// Subflows that it rerouted because their port was dead.
     pub reroutes: u64,
-    /// Packets lost because no port led on.
+    /// Packets lost because no port led to their destination.
     pub unroutable: u64,
 }
 
-/// A switch, apart from its prices.
+/// A switch's state except its prices.
 #[derive(Clone, Debug)]
 struct Switch {
     node: NodeId,
@@ -94,13 +95,13 @@ struct Switch {
 /// What a switch knows of the neighbour at the near end of a link.
 #[derive(Clone, Copy, Debug)]
 struct Hearing {
-    /// When the switch last knew of a packet that came over the link; at first, when one can have come.
+    /// When the switch last knew that a packet had come over the link; initially, when one can first arrive.
     at: Time,
-    /// Packets that had come over it when the switch last looked.
+    /// Packets that had come over it at the switch's last check.
     packets: u64,
-    /// Packets that the link lost on their way.
+    /// Packets that the link lost in transit.
     lost: u64,
-    /// Nothing has come for so long that the switch takes the neighbour for dead, and tells it so.
+    /// Whether the switch takes the neighbour for dead, and tells it so, because nothing has come for too long.
     silent: bool,
 }
 
@@ -112,41 +113,41 @@ pub struct Fmp {
     paths: ShortestPaths,
     /// The delay of each link, in seconds.
     delay: Vec<f64>,
-    /// By link: the number among the switches of the node at its end, or [`NONE`].
+    /// By link: the index in `switches` of the node at its end, or [`NONE`].
     switch_at: Vec<u32>,
     switches: Vec<Switch>,
     up: Vec<bool>,
     prices: Prices,
-    /// Where a port's price is not its queue of the moment.
+    /// Present unless a port's price is its current queue.
     measured: Option<Box<Measured>>,
-    /// By link: what its far end hears over it.
+    /// By link: what its far end knows of the near one.
     hearing: Vec<Hearing>,
     /// By link: the feedback on it and in its queue, oldest first.
     under_way: Vec<VecDeque<Message>>,
     in_network: usize,
-    /// While feedback needs no packets.
+    /// Present while feedback needs no packets.
     pub(crate) implied: Option<Box<Implied>>,
     longest_packet: Bytes,
     flows: Vec<Flow>,
     unused_flows: Vec<u32>,
-    /// Flows whose host has several ports, and whether these have to be looked at again.
+    /// Flows whose host has several ports, and whether these ports have to be checked again.
     with_ports: Vec<u32>,
     ports_may_differ: bool,
-    /// What is known everywhere since the last period of the run: the price entries that led on then, and the
-    /// links that were up.
+    /// What has been known everywhere since the last period of the run: which price entries led on then, and which
+    /// links were up.
     known_to_lead: Vec<bool>,
     known_up: Vec<bool>,
     /// The flow of each route, by the position of the route's packets.
     flow_at: Vec<u32>,
     connections: Connections,
-    /// Room for what a switch is about to tell, and for the lines of messages.
+    /// Buffers for what a switch is about to tell, and for the lines of messages.
     best: Vec<Price>,
     spare: Vec<Vec<Price>>,
 }
 
 impl Fmp {
-    /// FMP in all switches of this fabric, with the prices that they would tell each other if it had always
-    /// been idle. `longest_packet` is the longest that hosts send; `seed` makes the hashes of a run its own.
+    /// FMP in all switches of this fabric, with the prices that they would have told each other if it had always been
+    /// idle. `longest_packet` is the longest that hosts send; `seed` makes the hashes of a run its own.
     pub fn new(fabric: &Fabric, config: FmpConfig, longest_packet: Bytes, seed: u64) -> Fmp {
         let paths = ShortestPaths::new(fabric);
         let end: Vec<u32> = fabric.links.iter().map(|link| link.to.0).collect();
@@ -230,12 +231,12 @@ impl Fmp {
         self.switches.len() as u32
     }
 
-    /// The node that a switch is.
+    /// The node of a switch.
     pub fn node(&self, switch: u32) -> NodeId {
         self.switches[switch as usize].node
     }
 
-    /// What a switch has kept and done.
+    /// A switch's counters.
     pub fn statistics(&self, switch: u32) -> FmpStatistics {
         self.switches[switch as usize].statistics
     }
@@ -250,7 +251,8 @@ impl Fmp {
         self.in_network
     }
 
-    /// What ports did in past periods, where prices are made of it. It has to be given back.
+    /// Takes the measurements of past periods, if prices depend on them. Must be followed by
+    /// [`Fmp::give_back_measured`].
     pub(crate) fn take_measured(&mut self) -> Option<Box<Measured>> {
         self.measured.take()
     }
@@ -259,14 +261,14 @@ impl Fmp {
         self.measured = Some(measured);
     }
 
-    /// The earliest time of which prices that are asked for from now on can be.
+    /// The earliest time that prices computed from now on can depend on.
     pub(crate) fn recalled_from(&self, now: Time) -> Time {
         let implied = self.implied.as_deref();
         implied.map_or(now, |implied| implied.recalled_from(now))
     }
 
-    /// What a link's port adds to the prices of a message that its switch hears now. `queue` is its queue as a share of the
-    /// limit.
+    /// What a link's port adds to the prices in a message that its switch receives now. `queue` is the port's queue as
+    /// a share of the limit.
     pub(crate) fn own_price(&self, link: u32, now: Time, queue: impl FnOnce() -> f64) -> f64 {
         let measured = self.measured.as_deref();
         measured.map_or_else(queue, |measured| measured.share(link, now))

@@ -8,19 +8,20 @@ use std::ops::Range;
 /// Congestion degree and delay of the best path behind a port.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Price {
-    /// cd: the sum of what the ports add, each a share between 0 and 1 (of the limit of its queue, if it is their occupancy).
+    /// cd: the sum of what the ports on the path add, each a share between 0 and 1 (for occupancy, of the queue's
+    /// limit).
     pub congestion: f64,
     /// l: the sum of the links' delays, in seconds.
     pub delay: f64,
 }
 
 impl Price {
-    /// Of an edge switch to itself.
+    /// The price of an edge switch to itself.
     pub const HERE: Price = Price {
         congestion: 0.0,
         delay: 0.0,
     };
-    /// Of a destination that no port leads to.
+    /// The price of a destination that no port leads to.
     pub const UNREACHABLE: Price = Price {
         congestion: f64::INFINITY,
         delay: f64::INFINITY,
@@ -50,22 +51,23 @@ pub(super) struct Entry {
 /// One line of what a switch tells a neighbour: its own price goes into the neighbour's entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Announcement {
-    /// What it is about.
+    /// The destination that the price is for.
     pub destination: u32,
-    /// Entry of the switch that hears.
+    /// The entry of the neighbour.
     pub entry: u32,
 }
 
-/// The prices of all switches. A row is a destination at a switch.
+/// The prices of all switches. A row holds the ports of one switch for one destination.
 #[derive(Clone, Debug)]
 pub(super) struct Prices {
     switches: u32,
-    /// Where each row begins in `entries`, and a last one for the end: `destination x switches + switch`.
+    /// Where each row begins in `entries`, and the end of the last one. Rows are numbered by destination, then by
+    /// switch.
     offsets: Vec<u32>,
     entries: Vec<Entry>,
     /// Whether the row's switch is the destination itself.
     is_here: Vec<bool>,
-    /// By link: what the switch at its near end tells the one at its far end, by rows.
+    /// By link: what the switch at its near end tells the one at its far end, in the order of rows.
     announcements: Vec<Vec<Announcement>>,
 }
 
@@ -172,10 +174,10 @@ impl Prices {
         self.offsets[row as usize]..self.offsets[row as usize + 1]
     }
 
-    /// The most switches, the destination's included, on a way that entries lead over. `to` gives the switch at the end
-    /// of a link.
+    /// The most switches, including the destination's, on any path that entries lead along. `to` gives the switch at
+    /// the end of a link.
     pub fn depth(&self, to: impl Fn(u32) -> u32) -> u32 {
-        // Of each row, counted from one; zero where it is not known.
+        // By row, counted from one; zero if not yet known.
         let mut depths = vec![0; self.is_here.len()];
         let rows = 0..self.rows();
         rows.map(|row| self.depth_of(row, &to, &mut depths))
@@ -208,7 +210,7 @@ impl Prices {
         own.map(|ends| u64::from(ends[1] - ends[0])).sum()
     }
 
-    /// The price that a switch tells of a row: that of its best port.
+    /// The price that a switch tells for a row: that of its best port.
     pub fn best(&self, row: u32) -> Price {
         if self.is_here(row) {
             return Price::HERE;
@@ -231,7 +233,7 @@ impl Prices {
                 .any(|(_, entry)| entry.price.is_reachable())
     }
 
-    /// Whether a link's port leads to any destination, so that it has prices.
+    /// Whether a link's port leads to any destination and therefore has prices.
     pub fn has_entries(&self, link: u32) -> bool {
         !self.announcements(reverse(link)).is_empty()
     }
@@ -240,7 +242,7 @@ impl Prices {
         &self.announcements[link as usize]
     }
 
-    /// A port leads nowhere any more. Adds the rows to `cut_off` that have no port left.
+    /// A port no longer leads anywhere. Adds rows that have no port left to `cut_off`.
     pub fn remove_port(&mut self, link: u32, cut_off: &mut Vec<u32>) {
         let told = std::mem::take(&mut self.announcements[reverse(link) as usize]);
         for announcement in &told {
@@ -249,7 +251,7 @@ impl Prices {
         self.announcements[reverse(link) as usize] = told;
     }
 
-    /// An entry leads nowhere any more. Adds its row to `cut_off` if that has no port left.
+    /// An entry no longer leads anywhere. Adds its row to `cut_off` if no port is left.
     pub fn remove(&mut self, entry: u32, cut_off: &mut Vec<u32>) {
         if self.entry(entry).price.is_reachable() {
             self.set(entry, Price::UNREACHABLE);
@@ -261,7 +263,7 @@ impl Prices {
     }
 }
 
-/// The best of some prices; unreachable if there is none.
+/// The best of these prices; unreachable if there are none.
 pub(super) fn best_among(prices: impl Iterator<Item = Price>) -> Price {
     let mut best = Price::UNREACHABLE;
     for price in prices {
@@ -272,8 +274,8 @@ pub(super) fn best_among(prices: impl Iterator<Item = Price>) -> Price {
     best
 }
 
-/// Orders the ports of a row: by cd x l, where ports of equal cd count with the smallest l among them and
-/// are ordered by `hash`. What is unreachable is left out.
+/// Orders the ports of a row by cd x l; ports of equal cd all use the smallest l among them and are ordered by `hash`.
+/// Unreachable ports are omitted.
 pub(super) fn order<'a>(
     entries: impl Iterator<Item = (u32, &'a Entry)>,
     hash: impl Fn(u32) -> u64,
@@ -332,7 +334,7 @@ mod tests {
         let idle = [(0.0, 5.0), (0.0, 3.0), (0.0, 4.0)];
         assert_eq!(order_of(&idle, u64::from), [0, 1, 2]);
         assert_eq!(order_of(&idle, |link| u64::from(9 - link)), [2, 1, 0]);
-        // The group with 0.1 counts with its smallest delay, 2: less than the other's 0.3.
+        // The ports with cd 0.1 use their smallest delay, 2: a product of 0.2, less than the other's 0.3.
         let busy = [(0.1, 5.0), (0.1, 2.0), (0.3, 1.0), (0.0, 9.0)];
         assert_eq!(order_of(&busy, |link| u64::from(9 - link)), [3, 1, 0, 2]);
     }

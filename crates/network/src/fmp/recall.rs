@@ -1,8 +1,8 @@
-//! Prices that follow from what switches have heard, computed when they are needed.
+//! Prices computed on demand from what switches have heard.
 //!
-//! A switch that tells a neighbour its best price tells what followed from what it had heard by then: from what its own
-//! neighbours had told, and so on to the destination. Each price is the same sum, in the same order, as if it had been
-//! computed at every switch on the way when the message arrived there.
+//! The price that a switch tells a neighbour follows from what it had heard by then: from what its own neighbours had
+//! told, and so on to the destination. Each price is the same sum, added in the same order, as if every switch on the
+//! way had computed it when the message arrived.
 
 use super::feedback::Message;
 use super::implied::Implied;
@@ -11,7 +11,7 @@ use super::prices::{Price, Prices, best_among};
 use super::{Fmp, reverse};
 use pathweave_units::Time;
 
-/// What prices are made of besides what has been heard.
+/// What prices depend on besides the messages heard.
 #[derive(Clone, Copy)]
 struct Sources<'a> {
     prices: &'a Prices,
@@ -28,7 +28,7 @@ impl Fmp {
         }
     }
 
-    /// Brings the entries of a row up to date with what has been heard, at this time too.
+    /// Brings the entries of a row up to date with everything heard up to and including `now`.
     pub(super) fn recall(&mut self, row: u32, now: Time) {
         let Some(implied) = &self.implied else {
             return;
@@ -41,7 +41,7 @@ impl Fmp {
         }
     }
 
-    /// Brings all entries up to date with what has been heard before a time.
+    /// Brings all entries up to date with everything heard before `now`.
     pub(super) fn recall_all(&mut self, implied: &Implied, now: Time) {
         let time = (now > Time::ZERO).then(|| now - Time::from_picos(1));
         for row in 0..self.prices.rows() {
@@ -54,7 +54,7 @@ impl Fmp {
         }
     }
 
-    /// What the switch where a link begins told over it at a time.
+    /// What the switch at the near end of a link told over it at `told`.
     pub(super) fn told_over(&self, implied: &Implied, link: u32, told: Time) -> Message {
         let teller = self.switch_at(reverse(link));
         let lines = self.prices.announcements(link).iter();
@@ -67,7 +67,7 @@ impl Fmp {
 }
 
 impl Implied {
-    /// The price of a port for a destination, as its switch knows it at a time; without one, that of an idle fabric.
+    /// The price of a port for a destination, as its switch knows it at `time`; `None` means an idle fabric.
     fn price(
         &self,
         sources: Sources<'_>,
@@ -88,7 +88,8 @@ impl Implied {
         }
     }
 
-    /// The price that a switch told of a destination at a time; before it has told anything, that of an idle fabric.
+    /// The price that a switch told for a destination at `time`; `None` means that it has told nothing yet, and gives
+    /// the price in an idle fabric.
     fn told_of(
         &self,
         sources: Sources<'_>,

@@ -1,19 +1,19 @@
-//! What has waited at a port, and when.
+//! Past queues: which packets waited at a port, and when.
 
 use crate::queue::Waiting;
 use pathweave_units::Time;
 
-/// A packet that waits at a port, or has waited.
+/// A packet that waits or has waited at a port.
 #[derive(Clone, Copy, Debug)]
 struct Waited {
     since: Time,
     /// When its transmission begins.
     until: Time,
-    /// Bytes of all that came before it, modulo 2^32.
+    /// Bytes of all packets before it, modulo 2^32.
     bytes_before: u32,
 }
 
-/// The packets that have waited at a port, in their order.
+/// The packets that have waited at a port, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waits {
     packets: Vec<Waited>,
@@ -21,8 +21,8 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// A packet waits from a time to another; neither is earlier than that of the one before. If there is no room, those
-    /// that had begun their transmissions before `from()` are forgotten.
+    /// Adds a packet that waits from `since` to `until`, neither earlier than the previous packet's. If there is no
+    /// room, first forgets packets whose transmission began before `from()`.
     #[inline(always)]
     pub fn add(&mut self, (since, until): (Time, Time), size: u16, from: impl FnOnce() -> Time) {
         if self.packets.len() == self.packets.capacity() {
@@ -46,7 +46,7 @@ impl Waits {
         }
     }
 
-    /// What waits at a time: what has come before, and whose transmission begins at this time or later.
+    /// What waits at `time`: the packets that joined before it and whose transmission begins at it or later.
     pub fn at(&self, time: Time) -> Waiting {
         let ended = self.packets.partition_point(|packet| packet.until < time);
         let begun = self.packets.partition_point(|packet| packet.since < time);
@@ -92,7 +92,7 @@ mod tests {
                 assert_eq!(waiting.bytes, bytes, "{time}");
             }
         }
-        // Fifty packets come in the time that is kept.
+        // Fifty packets arrive within the time that is kept.
         assert!(
             waits.packets.capacity() < 250,
             "{}",

@@ -1,4 +1,4 @@
-//! What ports add to prices, against what follows from the times at which packets come and go.
+//! Checks what ports add to prices against the times at which packets arrive and leave.
 
 use crate::agent::{NoAgent, PacketLabel};
 use crate::fmp::Fmp;
@@ -22,7 +22,7 @@ const LIMIT: u32 = 40;
 const MARK_ABOVE: usize = 3;
 const DELAY: Time = Time::from_micros(7);
 
-/// What happens at a port to a packet.
+/// A packet's passage through a port.
 struct Passed {
     arrived: Time,
     begun: Time,
@@ -30,7 +30,7 @@ struct Passed {
     is_marked: bool,
 }
 
-/// Packets of these sizes come to a FIFO port at these times.
+/// Passes packets of these sizes, arriving at these times, through a FIFO port.
 fn pass(arrivals: &[(Time, u16)], picos_a_byte: u64) -> Vec<Passed> {
     let mut all: Vec<Passed> = Vec::new();
     for &(arrived, size) in arrivals {
@@ -47,7 +47,7 @@ fn pass(arrivals: &[(Time, u16)], picos_a_byte: u64) -> Vec<Passed> {
     all
 }
 
-/// What a port that these packets pass did between two times.
+/// The expected share between two times, for a port that these packets pass.
 fn share(price: FmpPrice, packets: &[Passed], (from, to): (Time, Time)) -> f64 {
     let within = |begin: Time, end: Time| end.min(to).saturating_sub(begin.max(from)).as_secs_f64();
     let period = (to - from).as_secs_f64();
@@ -89,7 +89,7 @@ impl LinkEvents for Due {
     }
 }
 
-/// Two hosts send through one leaf and one spine, and their own ports are ten times as fast as the leaf's.
+/// Two leaves with two hosts each and one spine. Host links are ten times as fast as the leaves' uplinks.
 fn fabric() -> Fabric {
     let shape = LeafSpine {
         leaves: 2,
@@ -103,7 +103,7 @@ fn fabric() -> Fabric {
     shape.build(1).expect("a fabric")
 }
 
-/// Bursts of packets of one host, and times without any.
+/// Bursts of packets from one host, with pauses in between.
 fn packets() -> Vec<(Time, u16)> {
     let mut stream = Stream::new(1, "packets to measure", 0);
     let mut packets = Vec::new();
@@ -119,7 +119,7 @@ fn packets() -> Vec<(Time, u16)> {
     packets
 }
 
-/// What the leaf's port to the spine adds to its prices, at the end of each period.
+/// What the leaf's port to the spine adds to prices at the end of each period.
 fn measure<P: Ports>(price: FmpPrice, packets: &[(Time, u16)]) -> Vec<f64> {
     let fabric = fabric();
     let queue = QueueConfig {
@@ -144,7 +144,7 @@ fn measure<P: Ports>(price: FmpPrice, packets: &[(Time, u16)]) -> Vec<f64> {
         idle_expiry: Time::from_secs(1),
     };
     network.set_fmp(Fmp::new(&fabric, config, Bytes::new(1500), 1));
-    // Feedback would be among the packets: it begins when all is over.
+    // Feedback would mix with the packets, so it starts after the last period.
     let later = PERIOD * (PERIODS + 1);
     network.begin_feedback(&[later; 3]);
     let route = network.add_fmp_route((0, 2), 1, 0);
@@ -198,7 +198,7 @@ fn measure<P: Ports>(price: FmpPrice, packets: &[(Time, u16)]) -> Vec<f64> {
 #[test]
 fn shares_of_a_period_are_what_the_times_of_packets_say() {
     let packets = packets();
-    // A host's port has ten times the rate.
+    // The host's port has ten times the rate of the leaf's.
     let at_leaf: Vec<(Time, u16)> = pass(&packets, 800)
         .iter()
         .zip(&packets)

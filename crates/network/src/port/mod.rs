@@ -242,24 +242,24 @@ pub trait Ports {
     /// What waits now, as a share of the limit.
     fn occupancy(&self, port: PortId, now: Time) -> f64;
 
-    /// What may wait at a port.
+    /// The limit of a port's queue.
     fn limit(&self, port: PortId) -> Limit;
 
     /// Whether a port shares its node's memory with others.
     fn shares_memory(&self, port: PortId) -> bool;
 
-    /// How long a port sends a packet of so many bytes.
+    /// How long a port takes to send a packet of `size` bytes.
     fn transmission(&self, port: PortId, size: u16) -> Time;
 
-    /// Some packets pass an idle port without being enqueued, because all that happens to them is known. The port must have
-    /// no agent, no loss and no shared memory. [`Ports::hold_passing`] has to be called before another packet arrives
-    /// during their transmission, [`Ports::slip_in`] before the link changes, and [`Ports::count_carried`] before counters
-    /// are read. This adds the arrivals of `count` such packets to the histogram; `times` are the time of the first one and
-    /// the time between two.
+    /// Adds `count` passing packets to the histogram; `times` are the arrival of the first and the time from one to the
+    /// next. Packets pass an idle port without being enqueued if everything that happens to them is known in advance.
+    /// The port must have no agent, no loss and no shared memory. [`Ports::hold_passing`] has to be called before
+    /// another packet arrives during the transmission of one, [`Ports::slip_in`] before the link changes, and
+    /// [`Ports::count_carried`] before counters are read.
     fn count_passing(&mut self, port: PortId, times: (Time, Time), count: u64);
 
-    /// The packet that is passing a port is enqueued after all, as of its arrival at `since`. It has not departed, and nothing
-    /// else has arrived since.
+    /// Enqueues the packet that is passing a port after all, as of its arrival at `since`. It has not departed, and
+    /// nothing else has arrived since.
     fn hold_passing<E: LinkEvents>(
         &mut self,
         port: PortId,
@@ -269,15 +269,16 @@ pub trait Ports {
         events: &mut E,
     );
 
-    /// Puts the packet that was delivered last back on the wire, so that [`Ports::enqueue`] can be called for a time when it
-    /// was there. Nothing has arrived at the port since that time. Returns whether the port holds no other packet.
+    /// Puts the packet delivered last back on the wire, so that [`Ports::enqueue`] can be called for an earlier time,
+    /// when it was still there. Nothing has arrived at the port since that time. Returns whether the port holds no
+    /// other packet.
     fn take_back(&mut self, port: PortId) -> bool;
 
-    /// Delivers that packet again. `was_last` is what [`Ports::take_back`] returned.
+    /// Delivers the packet of [`Ports::take_back`] again; `was_last` is what that call returned.
     fn take_again<E: LinkEvents>(&mut self, port: PortId, was_last: bool, events: &mut E);
 
-    /// A packet that has passed a port and has not reached the far end takes its place among those that the port holds.
-    /// `times` are its departure and the present time.
+    /// Inserts a packet that has passed a port but not reached the far end among those that the port holds. `times` are
+    /// its departure and the present time.
     fn slip_in<E: LinkEvents>(
         &mut self,
         port: PortId,

@@ -1,11 +1,11 @@
-//! Whether ports can have the prices that switches route by.
+//! Checks that ports can have the prices that switches route by.
 
 use super::Report;
 use pathweave_fabric::routing::{FmpPrice, RoutingKind};
 use pathweave_fabric::{Fabric, LinkId};
 use pathweave_network::{Limit, Marking, QueueConfig};
 
-/// Refuses prices that would always be zero, because of the queues between switches.
+/// Refuses prices that the queues between switches would keep at zero.
 pub(super) fn check_price(
     routing: &RoutingKind,
     fabric: &Fabric,

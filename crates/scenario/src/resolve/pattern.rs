@@ -233,7 +233,7 @@ pub(super) fn pattern(
     Some(pattern)
 }
 
-/// Part of a permutation that groups share.
+/// A part of a permutation that groups share.
 fn part(
     table: &PairsTable,
     steps: &[&str],
@@ -248,7 +248,7 @@ fn part(
     }
 }
 
-/// Refuses another choice of hosts where `pairs` makes it.
+/// Refuses a choice of hosts next to `pairs`, which makes one already.
 fn refuse_beside_pairs(key: &str, hosts: &HostsText, steps: &[&str], report: &mut Report<'_>) {
     if !matches!(hosts, Either::One(name) if name == "all") {
         let text = format!("pairs says who sends to whom; remove {key}");

@@ -14,7 +14,7 @@ pub struct Permutation {
     pub hosts: Option<Vec<u32>>,
     /// Number of permutations one after another; `None` goes on for ever.
     pub rounds: Option<u32>,
-    /// The pairs of every round, in place of a new permutation of `hosts` for each.
+    /// The pairs of every round, instead of a new permutation of `hosts` for each.
     pub pairs: Option<PermutationPart>,
 }
 
@@ -34,7 +34,7 @@ enum Pairs {
         order: Vec<u32>,
         stream: Stream,
     },
-    /// Every round has these.
+    /// Every round has the same pairs.
     Fixed(Vec<(u32, u32)>),
 }
 
@@ -47,10 +47,10 @@ impl Pairs {
     }
 }
 
-/// Puts `order`, which holds 0, 1, 2, ... in any order, into a random order without a fixed point.
+/// Shuffles `order`, which holds 0, 1, 2, ... in any order, into a random order without a fixed point.
 ///
-/// Rejecting permutations with a fixed point keeps all derangements equally likely; one in e passes, whatever the number
-/// of hosts.
+/// Rejecting permutations with a fixed point keeps all derangements equally likely; about one in e passes, whatever the
+/// number of hosts.
 pub(super) fn derange(order: &mut [u32], stream: &mut Stream) {
     loop {
         stream.shuffle(order);
@@ -70,7 +70,7 @@ impl Permutation {
         self.pairs.as_ref().map_or(&self.hosts, |part| &part.hosts)
     }
 
-    /// The flows of a round on a fabric with this many hosts.
+    /// Number of flows in a round on a fabric with `all` hosts.
     pub fn flows(&self, all: u32) -> u32 {
         match (&self.pairs, &self.hosts) {
             (Some(PermutationPart { part, .. }), _) => part.end.saturating_sub(part.start),

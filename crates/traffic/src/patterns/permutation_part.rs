@@ -5,8 +5,8 @@ use crate::{Hosts, TrafficError};
 use pathweave_random::{Stream, hash};
 use std::ops::Range;
 
-/// Pairs of a random permutation in which every host sends to one other host and receives from one. All groups that name
-/// the same hosts share the permutation, so that groups with different parts have different senders and receivers.
+/// Pairs of a random permutation in which every host sends to one other host and receives from one. All groups that
+/// name the same hosts share the permutation, so groups with disjoint parts have different senders and receivers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PermutationPart {
     /// The hosts of the permutation, at least two.
@@ -16,7 +16,7 @@ pub struct PermutationPart {
 }
 
 impl PermutationPart {
-    /// The pairs of sender and receiver. They depend on the seed, the hosts and the part alone.
+    /// The pairs of sender and receiver, which depend only on the seed, the hosts and the part.
     ///
     /// # Errors
     /// When the hosts or the part are impossible.

@@ -37,7 +37,7 @@ pub struct Poisson {
     pub different_racks: bool,
     /// Number of flows; `None` goes on for ever.
     pub count: Option<u64>,
-    /// Each flow is between one of these pairs, all equally likely.
+    /// Each flow is between one of these pairs, drawn with equal probability.
     pub pairs: Option<PermutationPart>,
 }
 
@@ -83,7 +83,7 @@ impl Poisson {
         }
     }
 
-    /// How many hosts of these many send.
+    /// Number of senders on a fabric with `all` hosts.
     pub fn senders(&self, all: u32) -> u32 {
         match (&self.pairs, &self.sources) {
             (Some(PermutationPart { part, .. }), _) => part.end.saturating_sub(part.start),

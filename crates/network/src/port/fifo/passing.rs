@@ -64,9 +64,9 @@ impl<A: Agent> FifoPorts<A> {
         *self.rings.get_mut(hot.ring, place) = entry;
         hot.free_at = hot.free_at.max(departure);
         hot.joined_bytes += u32::from(header.size());
-        // It has to be found out again which packets have departed.
+        // Which packets have departed has to be determined again.
         hot.served = hot.head;
-        // Its transmission had begun, and so had those of all that came before it.
+        // Its transmission has begun, and so have those of all packets before it.
         cold.begun = cold.begun.wrapping_add(1);
         let first = self.rings.get(hot.ring, hot.head).departure;
         events.schedule(port, LinkEvent::Arrival, first + hot.delay);
