@@ -68,6 +68,12 @@ def reproduce(
         bool,
         typer.Option("--list", help="Only list the rows, with the verdicts of what was recorded."),
     ] = False,
+    ledger: Annotated[
+        bool,
+        typer.Option(
+            "--ledger", help="Only list what the papers say, and what answers each statement."
+        ),
+    ] = False,
     check: Annotated[
         bool,
         typer.Option(
@@ -97,15 +103,27 @@ def reproduce(
     Example: pathweave reproduce xmp/tab1 --explain
     """
     from pathweave.cli.console import messages, output, print_json
+    from pathweave.cli.ledgers import print_ledgers
     from pathweave.cli.recorded import moved, write
     from pathweave.reproducing.documents import recorded
     from pathweave.reproducing.record import FILE, read_records
     from pathweave.reproducing.reproduced import counted_text
     from pathweave.reproducing.work import Wanted, check_size, read_papers
 
-    _check_options(list_=list_, seeds=seeds, size=size, explain=explain, check=check, record=record)
+    _check_options(
+        list_=list_,
+        ledger=ledger,
+        seeds=seeds,
+        size=size,
+        explain=explain,
+        check=check,
+        record=record,
+    )
     wanted = Wanted(size, seeds, out)
     chosen = read_papers(papers, names or [])
+    if ledger:
+        print_ledgers([paper for paper, _ in chosen], json=json)
+        return
     check_size([row for _, rows in chosen for row in rows], size)
     if record:
         chosen = _to_record(chosen, size)
@@ -137,10 +155,20 @@ def reproduce(
 
 
 def _check_options(
-    *, list_: bool, seeds: int | None, size: str, explain: bool, check: bool, record: bool
+    *,
+    list_: bool,
+    ledger: bool,
+    seeds: int | None,
+    size: str,
+    explain: bool,
+    check: bool,
+    record: bool,
 ) -> None:
     """Raise `InputError` for options that do not go together."""
-    if list_ and (seeds or size != "quick" or explain or check or record):
+    runs = seeds or size != "quick" or explain or check or record
+    if ledger and (runs or list_):
+        raise InputError("--ledger runs nothing; give it without other options but --json")
+    if list_ and runs:
         raise InputError("--list shows what was recorded; give it without other options but --json")
     if record and size not in ("quick", "paper"):
         raise InputError(f"--record works at the sizes quick and paper, not at {size}")
