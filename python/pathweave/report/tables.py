@@ -330,7 +330,7 @@ def _colour(
     scenario: StoredScenario, palette: Palette, axes: Mapping[str, str], row: dict[str, Any]
 ) -> str:
     axis = colour_axis(scenario)
-    return palette.colour(row[axes[axis]]) if axis in axes else ""
+    return palette.colour(row[axes[axis]]) if axis is not None and axis in axes else ""
 
 
 def _beside(row: dict[str, Any]) -> Cell:
