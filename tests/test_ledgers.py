@@ -94,6 +94,13 @@ def test_a_wrong_entry_is_named(tmp_path: Path, entry: str, message: str) -> Non
     assert message in str(raised.value)
 
 
+@pytest.mark.parametrize("ledger", ["", "entry = 3", 'entry = ["a"]', "[entry]", "[[entri]]"])
+def test_a_file_without_entries_is_refused(tmp_path: Path, ledger: str) -> None:
+    ((paper, _),) = read_papers(made_up(tmp_path, ledger), [])
+    with pytest.raises(InputError, match=r"ledger\.toml: a ledger has tables \[\[entry\]\]"):
+        read_ledger(paper)
+
+
 def test_a_paper_without_a_ledger_is_named(tmp_path: Path) -> None:
     folder = made_up(tmp_path, "")
     (folder / "made-up" / FILE).unlink()

@@ -13,17 +13,13 @@ if TYPE_CHECKING:
     from pathweave.reproducing.ledger import Entry
     from pathweave.reproducing.paper import Paper
 
-_PIPED = 160
-"""Columns of a table that does not go to a terminal."""
-
 
 def print_ledgers(papers: Sequence[Paper], *, json: bool) -> None:
     """Print the ledgers of these papers, each with its counts."""
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
     from pathweave.cli.console import output, print_json
+    from pathweave.cli.text_table import text_table
 
     found = [(paper, read_ledger(paper)) for paper in papers]
     if json:
@@ -46,15 +42,12 @@ def print_ledgers(papers: Sequence[Paper], *, json: bool) -> None:
     for paper, entries in found:
         console.print()
         console.print(Text(paper.title, "bold"))
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-        for head in ("where", "what it says", "answered by"):
-            table.add_column(head, overflow="fold")
+        table = text_table("where", "what it says", "answered by")
         for entry in entries:
             bold = "bold" if entry.answer is Answer.NOT_MODELLED else ""
             answer = Text.assemble((entry.answer.value, bold), ": ", ", ".join(entry.answers))
             table.add_row(entry.at, entry.says, answer)
-        # Cells that a program reads do not wrap.
-        console.print(table, width=None if console.is_terminal else _PIPED)
+        console.print(table)
         console.print(Text(_counted(entries)))
     if len(found) > 1:
         console.print()

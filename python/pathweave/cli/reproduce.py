@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pathweave.running.session import Session
 
 PAPERS = Path("papers")
-_PIPED = 160
-"""Columns of a table that does not go to a terminal."""
 
 Found = list["tuple[Paper, list[Reproduced]]"]
 
@@ -296,25 +294,21 @@ def _report(found: Found, folder: Path, runs: _Runs, wanted: Wanted) -> None:
 
 
 def _print(paper: Paper, rows: Sequence[Reproduced], *, brief: bool) -> None:
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
     from pathweave.cli.console import output
+    from pathweave.cli.text_table import text_table
     from pathweave.reproducing.reproduced import counted_text
     from pathweave.reproducing.words import checked_text, why_text
 
     console = output()
     console.print()
     console.print(Text(paper.title, "bold"))
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    for head in ("", "what", "verdict", "why"):
-        table.add_column(head, overflow="fold")
+    table = text_table("", "what", "verdict", "why")
     for each in rows:
         outcome = each.outcome.value + (f" ({each.summary})" if each.summary else "")
         table.add_row(each.row.id, each.row.title, outcome, why_text(each.why))
-    # Cells that a program reads do not wrap.
-    console.print(table, width=None if console.is_terminal else _PIPED)
+    console.print(table)
     console.print(Text(counted_text(rows)))
     for each in rows:
         checked = checked_text(each)

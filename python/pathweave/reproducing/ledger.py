@@ -3,7 +3,7 @@
     [[entry]]
     at = "section 2.2, equation 1"  # where the paper says it
     kind = "equation"               # or mechanism, theorem, encoding, parameter, claim, experiment
-    says = "A window that sees a mark is cut by a factor of 1/beta, once a round."
+    says = "A marked window shrinks by a factor of 1/beta, once a round."
     claims = ["fig1/utilisation"]   # claims of expected.toml; "fig1" for the whole row
     tests = ["crates/control/tests/bos.rs::cuts_once_a_round"]
     files = ["docs/cuts.md"]        # where neither a claim nor a test answers it
@@ -17,7 +17,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pathweave.errors import InputError
 
@@ -87,10 +87,13 @@ def read_ledger(paper: Paper) -> tuple[Entry, ...]:
         raise InputError(f"{paper.name} has no ledger: no such file: {path}") from error
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path}: {error}") from error
+    entries = content.get("entry")
+    if set(content) != {"entry"} or not _are_tables(entries):
+        raise InputError(f"{path}: a ledger has tables [[entry]] and nothing else")
     known = {row.name for row in paper.rows}
     known |= {f"{row.name}/{claim.name}" for row in paper.rows for claim in row.claims}
     found: list[Entry] = []
-    for place, entry in enumerate(content.get("entry", []), start=1):
+    for place, entry in enumerate(entries, start=1):
         try:
             found.append(_entry(entry, known))
         except InputError as error:
@@ -103,6 +106,10 @@ def nowhere(entry: Entry, root: Path) -> list[str]:
     """The answers of an entry that do not exist in the repository at `root`."""
     lost = [file for file in entry.files if not (root / file).exists()]
     return lost + [test for test in entry.tests if not _is_test(test, root)]
+
+
+def _are_tables(value: Any) -> TypeGuard[list[dict[str, Any]]]:
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
 def _is_test(test: str, root: Path) -> bool:
