@@ -300,7 +300,7 @@ def test_the_hash_of_a_resolved_scenario_is_that_of_its_variant() -> None:
     """With the compiled core: what `merge` and the workers of Dask rely on."""
     papers = Path(__file__).parent.parent / "papers"
     for path in sorted(papers.glob("*/*.toml")):
-        if path.name == "expected.toml":
+        if path.name in {"expected.toml", "ledger.toml"}:
             continue
         scenario = core().load(str(path), None, [], [], None)
         for variant in scenario.variants:
