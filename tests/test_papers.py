@@ -112,3 +112,18 @@ def test_sizes_of_the_amp_paper_are_powers_of_two(
     for found in groups_of(f"amp/{scenario}.toml"):
         if found["name"] == group:
             assert {key: found[key] for key in sizes} == sizes
+
+
+@pytest.mark.parametrize(
+    ("scenario", "hosts", "published"),
+    [("fig1", [(0, 4)], 225e-6), ("fig7", [(i, i + 5) for i in range(5)], 350e-6)],
+)
+def test_every_path_of_the_xmp_paper_has_the_published_base_rtt(
+    scenario: str, hosts: list[tuple[int, int]], published: float
+) -> None:
+    """Figure 7 says so of each path, so that a flow's subflows through two bottlenecks are alike."""
+    loaded = core().load(str(PAPERS / f"xmp/{scenario}.toml"), None, [], [], None)
+    found = loaded.variants[0].candidates(1, hosts)
+    rtts = [rtt for paths in found for rtt, _ in paths]
+    assert len(rtts) == (1 if scenario == "fig1" else 10)
+    assert rtts == pytest.approx([published] * len(rtts), abs=0.3e-6)

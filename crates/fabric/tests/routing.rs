@@ -54,7 +54,7 @@ fn dumbbell() -> Fabric {
 fn ring() -> Fabric {
     let options = Ring {
         rates: vec![Rate::from_gbps(1); 5],
-        delay: micros(40),
+        delays: vec![micros(40); 5],
         host_rate: Rate::from_gbps(10),
         host_delay: micros(1),
         background: vec![1; 5],

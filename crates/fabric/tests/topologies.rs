@@ -140,13 +140,18 @@ fn parallel_paths() {
 fn ring() {
     let options = Ring {
         rates: [800, 1200, 2000, 1500, 500].map(Rate::from_mbps).to_vec(),
-        delay: micros(40),
+        delays: [40, 41, 42, 43, 44].map(micros).to_vec(),
         host_rate: Rate::from_gbps(10),
         host_delay: micros(1),
         background: vec![0, 0, 4],
     };
     let fabric = options.build(1).unwrap();
     sound(&fabric);
+    for (index, delay) in (40..45).enumerate() {
+        let ends = ["A", "B"].map(|side| fabric.node_named(&format!("{side}{}", index + 1)).unwrap());
+        let link = fabric.link_between(ends[0], ends[1]).unwrap();
+        assert_eq!(fabric.link(link).delay, Time::from_micros(delay));
+    }
     assert_eq!(fabric.hosts.len(), 10 + 8);
     assert_eq!(layer_cables(&fabric), [("host", 28), ("bottleneck", 5)]);
     let joined = |a: &str, b: &str| {
@@ -170,9 +175,14 @@ fn ring() {
     assert_eq!(reach.first_gap(), Some((index("S1"), index("S3"))));
     let refused = Ring {
         rates: vec![GBPS],
-        ..options
+        ..options.clone()
     };
     assert!(refusal(refused.build(1)).contains("at least two bottlenecks"));
+    let refused = Ring {
+        delays: vec![micros(1)],
+        ..options
+    };
+    assert!(refusal(refused.build(1)).contains("delay has 1 entries and rates has 5"));
 }
 
 #[test]
@@ -402,7 +412,7 @@ fn sizes_are_known_before_a_fabric_is_built() {
         }
         all.push(Topology::Ring(Ring {
             rates: vec![GBPS; n as usize + 1],
-            delay: micros(1),
+            delays: vec![micros(1); n as usize + 1],
             host_rate: GBPS,
             host_delay: micros(1),
             background: vec![0, n],

@@ -12,8 +12,8 @@ use pathweave_units::Rate;
 pub struct Ring {
     /// Rate of each bottleneck, at least two.
     pub rates: Vec<Rate>,
-    /// Delay of the bottlenecks.
-    pub delay: Delay,
+    /// Delay of each bottleneck, as many as `rates`.
+    pub delays: Vec<Delay>,
     /// Rate of the hosts' cables.
     pub host_rate: Rate,
     /// Delay of the hosts' cables.
@@ -32,19 +32,25 @@ impl Ring {
                 "rates has {count} entries; a ring needs at least two bottlenecks"
             )));
         }
+        if self.delays.len() != count {
+            return Err(FabricError(format!(
+                "delay has {} entries and rates has {count}; give one of each for every bottleneck",
+                self.delays.len()
+            )));
+        }
         if self.background.len() > count {
             return Err(FabricError(format!(
                 "background has {} entries, but there are {count} bottlenecks",
                 self.background.len()
             )));
         }
-        for (index, &rate) in self.rates.iter().enumerate() {
+        for (index, (&rate, delay)) in self.rates.iter().zip(&self.delays).enumerate() {
             check_rate(&format!("rates[{index}]"), rate)?;
+            delay.check(&format!("delay[{index}]"))?;
         }
         let background: u64 = self.background.iter().map(|&n| u64::from(n)).sum();
         check_total("the number of nodes", 4 * count as u64 + 2 * background)?;
         check_rate("host_rate", self.host_rate)?;
-        self.delay.check("delay")?;
         self.host_delay.check("host_delay")?;
 
         let mut delays = delay_stream(seed);
@@ -54,12 +60,11 @@ impl Ring {
         let rack_a = |index: usize| 2 * index as u32;
         let rack_b = |index: usize| 2 * index as u32 + 1;
         let mut ends = Vec::new();
-        for (index, &rate) in self.rates.iter().enumerate() {
+        for (index, (&rate, delay)) in self.rates.iter().zip(&self.delays).enumerate() {
             let number = index + 1;
             let a = fabric.add_switch(format!("A{number}"), Some(rack_a(index)), Some(0));
             let b = fabric.add_switch(format!("B{number}"), Some(rack_b(index)), Some(0));
-            let delay = self.delay.draw(&mut delays);
-            fabric.add_cable(a, b, rate, delay, bottleneck_layer);
+            fabric.add_cable(a, b, rate, delay.draw(&mut delays), bottleneck_layer);
             ends.push((a, b));
         }
         for sending in [true, false] {

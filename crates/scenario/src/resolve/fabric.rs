@@ -41,13 +41,28 @@ pub(super) fn topology(table: &mut TopologyTable, report: &mut Report<'_>) -> Op
                 host_delay: t.host_delay.0,
             })
         }
-        TopologyTable::Ring(t) => Topology::Ring(Ring {
-            rates: t.rates.iter().map(|rate| rate.0).collect(),
-            delay: t.delay.0,
-            host_rate: t.host_rate.get_or_insert(largest(&t.rates)).0,
-            host_delay: t.host_delay.get_or_insert(t.delay).0,
-            background: t.background.clone(),
-        }),
+        TopologyTable::Ring(t) => {
+            let delays = match &t.delay {
+                Either::One(delay) => vec![*delay; t.rates.len()],
+                Either::Many(delays) => delays.clone(),
+            };
+            let host_delay = match (t.host_delay, delays.first()) {
+                (Some(delay), _) | (None, Some(&delay)) => delay,
+                (None, None) => {
+                    let text = "delay is an empty list; give one delay for each bottleneck";
+                    report.wrong(&["fabric", "delay"], text);
+                    return None;
+                }
+            };
+            t.host_delay = Some(host_delay);
+            Topology::Ring(Ring {
+                rates: t.rates.iter().map(|rate| rate.0).collect(),
+                delays: delays.iter().map(|delay| delay.0).collect(),
+                host_rate: t.host_rate.get_or_insert(largest(&t.rates)).0,
+                host_delay: host_delay.0,
+                background: t.background.clone(),
+            })
+        }
         TopologyTable::Graph(t) => Topology::Graph(graph::graph(t, report)?),
         TopologyTable::FatTree(t) => {
             if let Either::One(rate) = t.rate {

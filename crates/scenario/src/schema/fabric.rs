@@ -126,12 +126,12 @@ pub(crate) struct ParallelPathsTable {
 pub(crate) struct RingTable {
     /// Rate of each bottleneck, at least two.
     pub rates: Vec<RateText>,
-    /// Delay of the bottlenecks.
-    pub delay: DelayText,
+    /// Delay of each bottleneck, or one delay for all.
+    pub delay: Either<DelayText, Vec<DelayText>>,
     /// Rate of the hosts' cables. Default: the largest of `rates`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_rate: Option<RateText>,
-    /// Delay of the hosts' cables. Default: `delay`.
+    /// Delay of the hosts' cables. Default: `delay`, or the first of the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_delay: Option<DelayText>,
     /// Number of background pairs S1b1, D1b1, ... on each bottleneck; missing entries mean none.
