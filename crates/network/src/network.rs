@@ -307,8 +307,9 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         }
     }
 
-    /// Hosts with several ports hear what switches elsewhere know, and leave ports that lead nowhere. It comes
-    /// from afar: whoever drives the network says when, once a feedback period.
+    /// Hosts with several ports hear what switches elsewhere know, and leave ports that lead nowhere. Whoever
+    /// drives the network says when, once a feedback period. When a link fails they look again at once: the
+    /// cable may be their own.
     pub fn change_host_ports(&mut self) {
         if let Some(fmp) = &mut self.fmp {
             fmp.change_host_ports(|route, link| self.routes.set_first(route, link, &self.places));

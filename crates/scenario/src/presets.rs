@@ -63,7 +63,7 @@ pub fn presets() -> &'static [Preset] {
         },
         Preset {
             name: "xmp-2013",
-            help: "The XMP paper, which names none of these: NewReno, initial window 1, delayed ACKs after a subflow's first packet.",
+            help: "The XMP paper, which does not say what its TCP is: NewReno, initial window 1, delayed ACKs after a subflow's first packet.",
             rule: MarkingRule::Above,
             drop_ecn_blind: false,
             values: |_| xmp(),

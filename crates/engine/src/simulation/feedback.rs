@@ -1,8 +1,8 @@
 //! When switches that choose routes tell their neighbours about their paths.
 //!
-//! Whatever spreads without packets does so at multiples of the feedback period: hosts learn what switches know,
-//! switches read the counters of their ports, finished flows leave the routing tables, and the run finds that nothing
-//! else is left to happen.
+//! Whatever spreads without packets does so at multiples of the feedback period: hosts learn what switches know (at
+//! once where a link fails), switches read the counters of their ports, finished flows leave the routing tables, and
+//! the run finds that nothing else is left to happen.
 
 use super::Simulation;
 use crate::beat::Beat;
