@@ -121,7 +121,7 @@ def test_sizes_of_the_amp_paper_are_powers_of_two(
 def test_every_path_of_the_xmp_paper_has_the_published_base_rtt(
     scenario: str, hosts: list[tuple[int, int]], published: float
 ) -> None:
-    """Figure 7 says so of each path, so that a flow's subflows through two bottlenecks are alike."""
+    """Figure 7 says so of each path, also where a flow's two subflows cross two bottlenecks."""
     loaded = core().load(str(PAPERS / f"xmp/{scenario}.toml"), None, [], [], None)
     found = loaded.variants[0].candidates(1, hosts)
     rtts = [rtt for paths in found for rtt, _ in paths]
