@@ -116,6 +116,9 @@ class Variant:
     def hash(self, seed: int) -> str:
         return _digest([_without_names(json.loads(self.resolved)), seed])
 
+    def warnings(self, seed: int) -> list[tuple[str, str, str]]:
+        return []
+
     def flow(self, seed: int, solve: object) -> Output:
         raise RuntimeError("a made-up scenario has no traffic")
 

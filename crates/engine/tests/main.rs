@@ -39,3 +39,4 @@ mod suspensions;
 mod theory;
 mod threads;
 mod transport;
+mod warnings;

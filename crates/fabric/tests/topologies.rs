@@ -148,7 +148,8 @@ fn ring() {
     let fabric = options.build(1).unwrap();
     sound(&fabric);
     for (index, delay) in (40..45).enumerate() {
-        let ends = ["A", "B"].map(|side| fabric.node_named(&format!("{side}{}", index + 1)).unwrap());
+        let ends =
+            ["A", "B"].map(|side| fabric.node_named(&format!("{side}{}", index + 1)).unwrap());
         let link = fabric.link_between(ends[0], ends[1]).unwrap();
         assert_eq!(fabric.link(link).delay, Time::from_micros(delay));
     }

@@ -359,6 +359,14 @@ impl Variant {
             Err(error) => Err(asking.error(&error)),
         }
     }
+    /// Settings that are likely not meant so: of each its key, what follows from it, and what to do.
+    fn warnings(&self, py: Python<'_>, seed: u64) -> Vec<(String, String, String)> {
+        let found = py.detach(|| pathweave_engine::warnings(&self.inner().plan(seed)));
+        found
+            .into_iter()
+            .map(|warning| (warning.key, warning.text, warning.advice))
+            .collect()
+    }
     /// All shortest paths between pairs of hosts (indices): for each pair a list of paths, each its
     /// RTT without queues in seconds and the numbers of its links.
     fn candidates(&self, seed: u64, pairs: Vec<(u32, u32)>) -> PyResult<Vec<Vec<Candidate>>> {

@@ -1,0 +1,40 @@
+//! What can be said of a plan before it runs: settings that decide its answer without being asked about.
+
+mod crowd;
+mod fcc;
+mod marking;
+mod minimum_windows;
+
+use crate::base_rtt::longest_base_rtt;
+use pathweave_fabric::routing::Router;
+use pathweave_scenario::Plan;
+use pathweave_units::{Rate, Time};
+
+/// A setting that is likely not meant so. The run goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The scenario's key: "fabric.queue.mark.k".
+    pub key: String,
+    /// What follows from its value, with the numbers that it follows from.
+    pub text: String,
+    /// A value to try, or another way out.
+    pub advice: String,
+}
+
+/// The warnings about a plan. A plan whose routing cannot be built has none: running it says why.
+pub fn warnings(plan: &Plan) -> Vec<Warning> {
+    let Ok(router) = Router::new(&plan.fabric, plan.routing.clone(), plan.seed) else {
+        return Vec::new();
+    };
+    let rtt = longest_base_rtt(plan, &router);
+    let crowds = crowd::crowds(plan);
+    let mut found = marking::warnings(plan, rtt);
+    found.extend(minimum_windows::warnings(plan, &crowds, rtt));
+    found.extend(fcc::warnings(plan, &crowds, rtt));
+    found
+}
+
+/// How many packets of this size a link carries in a round trip.
+fn bdp(rate: Rate, rtt: Time, packet: u16) -> f64 {
+    rate.as_bps() as f64 * rtt.as_secs_f64() / (8.0 * f64::from(packet))
+}
