@@ -23,7 +23,18 @@ import polars as pl
 from pathweave.plots.figure import Figure, in_panels, name, quantity, top_legend
 from pathweave.plots.render import write_pictures
 
-BITS = {"XCP": 128, "RCP": 96, "BMCC": 18, "MLCP": 7, "VCP": 2, "DCTCP": 1, "DECN": 0}
+BITS = {
+    "XCP": 128,
+    "RCP": 96,
+    "BMCC": 18,
+    "MLCP": 7,
+    "VCP": 2,
+    "UNO": 2,
+    "VCP-BE": 2,
+    "DCTCP": 1,
+    "DECN": 0,
+}
+"""Table I, and DECN."""
 PERCENTILES = (25, 50, 75, 99)
 SIZES = {
     "Web Server": (80, 150, 300, 1500),
