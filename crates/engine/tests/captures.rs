@@ -2,8 +2,10 @@
 
 use crate::plans::{self, fixed, table};
 use crate::suspensions::{Event, incast, suspensions};
+use etherparse::checksum::Sum16BitWords;
 use etherparse::{Ethernet2Header, IpEcn, Ipv4Header, TcpHeader, TcpOptionElement};
 use pathweave_control::Algorithm;
+use pathweave_control::decn::Difference;
 use pathweave_engine::{Capture, Output};
 use pathweave_scenario::{CapturedFlow, Plan, Sampling};
 use pathweave_traffic::Size;
@@ -23,6 +25,8 @@ struct Seen {
     at: Time,
     ip: Ipv4Header,
     tcp: TcpHeader,
+    /// The reserved bits of TCP.
+    reserved: u8,
     payload: u32,
     /// Bytes on the wire.
     length: u32,
@@ -54,6 +58,62 @@ impl Seen {
         }
         blocks
     }
+
+    /// ECE and CWR as a number.
+    fn two_bits(&self) -> u8 {
+        u8::from(self.tcp.ece) | u8::from(self.tcp.cwr) << 1
+    }
+
+    /// What follows the identifier of an experimental option, if there is one.
+    fn experiment(&self, identifier: &[u8; 2]) -> Option<&[u8]> {
+        let mut rest = self.tcp.options.as_slice();
+        loop {
+            match *rest {
+                [] => return None,
+                [1, ..] => rest = &rest[1..],
+                [254, length, a, b, ..] if [a, b] == *identifier => {
+                    return Some(&rest[4..usize::from(length)]);
+                }
+                [_, length, ..] => rest = &rest[usize::from(length)..],
+                [_] => panic!("an option of one byte: {rest:?}"),
+            }
+        }
+    }
+
+    /// Such an option's numbers.
+    fn numbers<const N: usize>(&self, identifier: &[u8; 2]) -> Option<[f32; N]> {
+        let content = self.experiment(identifier)?;
+        assert_eq!(content.len(), 4 * N);
+        Some(std::array::from_fn(|n| {
+            let bytes = content[4 * n..][..4].try_into().expect("four bytes");
+            f32::from_be_bytes(bytes)
+        }))
+    }
+}
+
+/// Whether the checksums of a frame's IP and TCP headers are right. Payload is of zeros, and is not there.
+fn is_sound(frame: &[u8]) -> bool {
+    let (ip, tcp) = frame[14..].split_at(20);
+    let length = u16::from_be_bytes([ip[2], ip[3]]) - 20;
+    let sum = Sum16BitWords::new()
+        .add_slice(&ip[12..])
+        .add_2bytes([0, 6])
+        .add_2bytes(length.to_be_bytes());
+    let of_ip = Sum16BitWords::new().add_slice(ip).ones_complement();
+    (of_ip, sum.add_slice(tcp).ones_complement()) == (0, 0)
+}
+
+/// What a capture says of its interface.
+fn description(capture: &Capture) -> Option<String> {
+    let mut reader = PcapNgReader::new(capture.pcapng.as_slice()).expect("a section");
+    let block = reader.next_block().expect("a block");
+    let Block::InterfaceDescription(interface) = block.expect("a whole block") else {
+        panic!("the interface comes first");
+    };
+    interface.options.iter().find_map(|option| match option {
+        InterfaceDescriptionOption::IfDescription(text) => Some(text.to_string()),
+        _ => None,
+    })
 }
 
 fn packets(capture: &Capture) -> Vec<Seen> {
@@ -70,6 +130,7 @@ fn packets(capture: &Capture) -> Vec<Seen> {
                 let (ip, rest) = Ipv4Header::from_slice(rest).expect("IPv4");
                 let (tcp, rest) = TcpHeader::from_slice(rest).expect("TCP");
                 assert!(rest.is_empty(), "headers only");
+                assert!(is_sound(&packet.data), "{:?}", packet.data);
                 let comment = packet.options.iter().find_map(|option| match option {
                     EnhancedPacketOption::Comment(text) => Some(text.to_string()),
                     _ => None,
@@ -80,6 +141,7 @@ fn packets(capture: &Capture) -> Vec<Seen> {
                     length: packet.original_len,
                     ip,
                     tcp,
+                    reserved: packet.data[14 + 20 + 12] & 0xf,
                     comment,
                 });
             }
@@ -357,6 +419,189 @@ fn echoed_marks_are_shown_and_counted() {
     }
     assert!(marks > 100, "{marks}");
     assert_eq!(marks, table(&output, "subflows").integers("marks")[0]);
+}
+
+/// A flow over an idle dumbbell of 1 Gbps for 30 ms. Its switches take part if its scheme wants it.
+fn explicit(controller: &str, marks: Option<u32>, queue: u32) -> Plan {
+    let group = plans::group(controller, &[], plans::single(), Size::Unlimited);
+    let fabric = plans::dumbbell(1, Time::from_micros(50));
+    let queue = plans::queue(queue, marks);
+    let mut plan = plans::plan(fabric, queue, vec![group], None);
+    plan.stop.at = Some(Time::from_millis(30));
+    capture(&mut plan, 0, 0);
+    plan
+}
+
+/// The capture of a plan: its data packets and its acknowledgements. Everything else is without fields.
+fn data_and_acknowledgements(output: &Output, fields: &str) -> (Vec<Seen>, Vec<Seen>) {
+    let capture = &output.captures[0];
+    let expected = format!("congestion fields: {fields}");
+    assert_eq!(description(capture), Some(expected));
+    let (handshake, rest): (Vec<Seen>, Vec<Seen>) =
+        packets(capture).into_iter().partition(|p| p.tcp.syn);
+    assert_eq!(handshake.len(), 2);
+    for packet in &handshake {
+        let without = (packet.reserved, packet.ip.ecn);
+        assert_eq!(without, (0, IpEcn::NotEct));
+        assert!(packet.tcp.options_iterator().all(|option| option.is_ok()));
+    }
+    rest.into_iter().partition(Seen::outgoing)
+}
+
+/// The XMP paper, section 2.1: ECE and CWR count the marks.
+#[test]
+fn two_bits_count_the_marks_of_xmp_and_bos() {
+    for controller in ["xmp", "bos"] {
+        let output = plans::run(&explicit(controller, Some(5), 100));
+        let (data, acknowledgements) = data_and_acknowledgements(&output, "marks");
+        assert!(data.iter().all(|p| p.two_bits() == 0));
+        let mut seen = [0; 4];
+        for packet in &acknowledgements {
+            assert_eq!(packet.comment, None);
+            seen[usize::from(packet.two_bits())] += 1;
+        }
+        assert!(seen[1] > 0 && seen[2] > 10, "{seen:?}");
+        let marks = seen[1] + 2 * seen[2] + 3 * seen[3];
+        assert_eq!(marks, table(&output, "subflows").integers("marks")[0]);
+    }
+}
+
+/// Others' captures say nothing of fields.
+#[test]
+fn captures_without_fields_do_not_describe_any() {
+    for controller in ["dctcp", "reno"] {
+        let output = plans::run(&explicit(controller, Some(5), 100));
+        assert_eq!(description(&output.captures[0]), None);
+        for packet in packets(&output.captures[0]) {
+            assert_eq!(packet.reserved, 0);
+            assert!(packet.tcp.options_iterator().all(|option| option.is_ok()));
+        }
+    }
+}
+
+/// Senders write window and RTT into each data packet, and get a change back.
+#[test]
+fn xcp_carries_its_congestion_header() {
+    let mut plan = explicit("xcp", None, 200);
+    plan.record.windows = Some(Sampling::OnChange);
+    let output = plans::run(&plan);
+    let rows = table(&output, "windows");
+    let initial = plan.groups[0].transport.initial_window;
+    let windows: BTreeSet<u32> = rows
+        .numbers("window_packets")
+        .iter()
+        .chain([&initial])
+        .map(|window| ((window * f64::from(MSS + 52 + 16)) as f32).to_bits())
+        .collect();
+    let (data, acknowledgements) = data_and_acknowledgements(&output, "xcp");
+    for packet in &data {
+        let [window, rtt, change] = packet.numbers(b"PX").expect("a field");
+        assert_eq!(change, f32::INFINITY, "switches lower it");
+        assert!(rtt > 1e-4 && rtt < 1e-3, "{rtt}");
+        assert!(windows.contains(&window.to_bits()), "{window}");
+        let headers = 20 + packet.tcp.header_len() as u32;
+        assert_eq!(headers, 52 + 16);
+    }
+    assert!(data.len() > 1000 && windows.len() > 100);
+    let mut both = [0, 0];
+    for packet in &acknowledgements {
+        let [change] = packet.numbers(b"PX").expect("a field");
+        assert!(change.is_finite());
+        both[usize::from(change < 0.0)] += 1;
+    }
+    assert!(both.iter().all(|&count| count > 0), "{both:?}");
+}
+
+/// Every port lowers the rate to its own.
+#[test]
+fn rcp_carries_the_lowest_rate() {
+    let output = plans::run(&explicit("rcp", None, 200));
+    let (data, acknowledgements) = data_and_acknowledgements(&output, "rcp");
+    for packet in &data {
+        let [rate, rtt] = packet.numbers(b"PR").expect("a field");
+        assert_eq!(rate, f32::INFINITY);
+        assert!(rtt > 1e-4 && rtt < 1e-3, "{rtt}");
+        assert_eq!(20 + packet.tcp.header_len(), 52 + 12);
+    }
+    for packet in &acknowledgements {
+        let [rate] = packet.numbers(b"PR").expect("a field");
+        assert!(rate > 1e7 && rate <= 1e9, "{rate}");
+    }
+}
+
+/// The two ECN bits are 01 for low, 10 for high load and 11 for an overload, both ways.
+#[test]
+fn vcp_carries_its_load_in_the_ecn_bits() {
+    let output = plans::run(&explicit("vcp", None, 200));
+    let (data, acknowledgements) = data_and_acknowledgements(&output, "vcp");
+    assert!(data.iter().all(|p| p.ip.ecn.value() == 1));
+    let mut seen = [0; 4];
+    for packet in &acknowledgements {
+        seen[usize::from(packet.ip.ecn.value())] += 1;
+    }
+    assert_eq!(seen[0], 0);
+    assert!(seen[1..].iter().all(|&count| count > 10), "{seen:?}");
+}
+
+/// Four bits of load, then three of the RTT's class: 1 from 100 to 200 us.
+#[test]
+fn mlcp_carries_load_and_class() {
+    let output = plans::run(&explicit("mlcp", None, 200));
+    let (data, acknowledgements) = data_and_acknowledgements(&output, "mlcp");
+    let field = |packet: &Seen| {
+        let &[byte] = packet.experiment(b"PM").expect("a field") else {
+            panic!("one byte");
+        };
+        (byte >> 3, byte & 7)
+    };
+    assert!(data.iter().all(|p| field(p).0 == 0));
+    assert_eq!(field(&data[0]).1, 1);
+    let seen: BTreeSet<u8> = acknowledgements.iter().map(|p| field(p).0).collect();
+    assert!(
+        seen.len() > 5 && seen.iter().all(|&level| level < 16),
+        "{seen:?}"
+    );
+    let classes = |list: &[Seen]| list.iter().map(|p| field(p).1).collect::<BTreeSet<u8>>();
+    assert!(classes(&acknowledgements).is_subset(&classes(&data)));
+}
+
+/// Three packets in a row carry a difference; the first of them has ECN = 01.
+#[test]
+fn decn_carries_differences_in_reserved_bits() {
+    let output = plans::run(&explicit("decn", None, 200));
+    let (data, acknowledgements) = data_and_acknowledgements(&output, "decn");
+    let sent = units(&data);
+    assert!(sent.len() > 200, "{}", sent.len());
+    assert!(sent.iter().all(|unit| unit.units() == 2047));
+    let returned = units(&acknowledgements);
+    // The last ones are on their way at the end.
+    assert!(sent.len() - returned.len() <= 2);
+    // The flow begins below the link's rate, and comes to it.
+    assert!(returned[0].units() > 100, "{:?}", returned[0]);
+    let late = &returned[returned.len() / 2..];
+    assert!(late.iter().all(|unit| unit.units().abs() < 100), "{late:?}");
+}
+
+/// What units of three packets carry. All bits outside of them are zero.
+fn units(packets: &[Seen]) -> Vec<Difference> {
+    let (mut units, mut next) = (Vec::new(), 0);
+    while next < packets.len() {
+        let is_first = packets[next].ip.ecn == IpEcn::Ect1;
+        if !is_first {
+            assert_eq!(packets[next].reserved, 0);
+            assert_eq!(packets[next].ip.ecn, IpEcn::NotEct);
+            next += 1;
+            continue;
+        }
+        let Some(unit) = packets.get(next..next + 3) else {
+            break;
+        };
+        let nibbles = [0, 1, 2].map(|n| unit[n].reserved);
+        assert!(unit[1..].iter().all(|p| p.ip.ecn == IpEcn::NotEct));
+        units.push(Difference::from_nibbles(nibbles).expect("a difference"));
+        next += 3;
+    }
+    units
 }
 
 /// Two groups whose flows start in turn: a number counts within its own group.

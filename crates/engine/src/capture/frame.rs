@@ -1,5 +1,6 @@
 //! Ethernet, IPv4 and TCP headers for packets that the simulator knows by numbers only.
 
+use etherparse::checksum::Sum16BitWords;
 use etherparse::{EtherType, Ethernet2Header, IpEcn, IpNumber, Ipv4Header};
 use etherparse::{TcpHeader, TcpOptionElement, TcpOptions};
 
@@ -10,8 +11,12 @@ const PLAIN: u16 = (Ipv4Header::MIN_LEN + TcpHeader::MIN_LEN) as u16;
 pub(super) const LONGEST: u32 =
     (Ethernet2Header::LEN + Ipv4Header::MIN_LEN + TcpHeader::MAX_LEN) as u32;
 
-/// Payload is not simulated: checksums are those of zeros.
-static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+/// The TCP option that pads others.
+pub(super) const NO_OPERATION: u8 = 1;
+
+/// Where a TCP header has its length and the reserved bits, and where its checksum.
+const RESERVED: usize = 12;
+const CHECKSUM: std::ops::Range<usize> = 16..18;
 
 /// One end of a subflow.
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +43,10 @@ impl End {
 /// What a frame is made of, beside its ends.
 pub(super) struct Content {
     pub tcp: TcpHeader,
+    /// The reserved bits of TCP.
+    pub reserved: u8,
     /// A multiple of four bytes.
-    pub options: Vec<TcpOptionElement>,
+    pub options: Vec<u8>,
     pub ecn: IpEcn,
     /// Bytes of payload.
     pub payload: u16,
@@ -47,31 +54,34 @@ pub(super) struct Content {
     pub size: u16,
 }
 
+/// Options that take a multiple of four bytes, as bytes.
+pub(super) fn options(elements: &[TcpOptionElement]) -> Vec<u8> {
+    let options = TcpOptions::try_from_elements(elements);
+    options.expect("options take 40 bytes at most").to_vec()
+}
+
 /// A frame's headers, and its length with the payload. The IP packet has the simulator's size as long
 /// as the headers fit in it: padding follows the options. Otherwise it is as long as they need.
 pub(super) fn frame(from: End, to: End, content: Content) -> (Vec<u8>, u32) {
     let Content {
         mut tcp,
+        reserved,
         mut options,
         ecn,
         payload,
         size,
     } = content;
-    let needed = TcpOptions::try_from_elements(&options).map_or(0, |options| options.len());
     let room = usize::from(size.saturating_sub(payload).saturating_sub(PLAIN));
-    let padding = (room.min(TcpOptions::MAX_LEN) / 4 * 4).saturating_sub(needed);
-    options.extend(std::iter::repeat_n(TcpOptionElement::Noop, padding));
-    tcp.set_options(&options)
+    let padded = room.min(TcpOptions::MAX_LEN) / 4 * 4;
+    options.resize(padded.max(options.len()), NO_OPERATION);
+    tcp.set_options_raw(&options)
         .expect("options take 40 bytes at most");
     tcp.source_port = from.port;
     tcp.destination_port = to.port;
-    let ends = (from.address(), to.address());
     let payload = payload.min(u16::MAX - PLAIN - TcpOptions::MAX_LEN as u16);
-    tcp.checksum = tcp
-        .calc_checksum_ipv4_raw(ends.0, ends.1, &ZEROS[..usize::from(payload)])
-        .expect("the payload was limited");
     let carried = tcp.header_len_u16() + payload;
-    let mut ip = Ipv4Header::new(carried, 64, IpNumber::TCP, ends.0, ends.1)
+    let (source, destination) = (from.address(), to.address());
+    let mut ip = Ipv4Header::new(carried, 64, IpNumber::TCP, source, destination)
         .expect("the payload was limited");
     ip.dont_fragment = true;
     ip.ecn = ecn;
@@ -83,7 +93,18 @@ pub(super) fn frame(from: End, to: End, content: Content) -> (Vec<u8>, u32) {
     };
     let mut headers = ethernet.to_bytes().to_vec();
     headers.extend(ip.to_bytes());
-    headers.extend(tcp.to_bytes());
+    let mut tcp = tcp.to_bytes();
+    tcp[RESERVED] |= reserved;
+    // Payload is not simulated. The checksum is that of zeros, which add nothing.
+    let sum = Sum16BitWords::new()
+        .add_4bytes(source)
+        .add_4bytes(destination)
+        .add_2bytes([0, IpNumber::TCP.0])
+        .add_2bytes(carried.to_be_bytes())
+        .add_slice(&tcp);
+    // The bytes of the words were taken as they stand in memory.
+    tcp[CHECKSUM].copy_from_slice(&sum.ones_complement().to_ne_bytes());
+    headers.extend(tcp);
     let length = Ethernet2Header::LEN as u32 + u32::from(ip.total_len.max(size));
     (headers, length)
 }
@@ -100,14 +121,15 @@ mod tests {
         let block = |n: usize| (n < blocks).then_some((1000 * n as u32, 1000 * n as u32 + 500));
         let options = block(0).map_or(Vec::new(), |first| {
             let others = [block(1), block(2), block(3)];
-            vec![
+            options(&[
                 TcpOptionElement::Noop,
                 TcpOptionElement::Noop,
                 TcpOptionElement::SelectiveAcknowledgement(first, others),
-            ]
+            ])
         });
         let content = Content {
             tcp: TcpHeader::new(0, 0, 0, 0),
+            reserved: 0,
             options,
             ecn: IpEcn::NotEct,
             payload,

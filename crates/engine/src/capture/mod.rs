@@ -3,12 +3,15 @@
 //! The simulator numbers segments; a capture has bytes. Both directions' initial sequence numbers are
 //! zero, so that data begin at 1.
 
+mod fields;
 mod frame;
 mod pcapng;
 mod sequence;
 
 use etherparse::{IpEcn, TcpHeader, TcpOptionElement};
+use fields::{Carries, Field};
 use frame::{Content, End};
+use pathweave_control::{Feedback, Scheme};
 use pathweave_network::Header;
 use pathweave_transport::{Config, Kind, Recovery, SackBlock, Segment};
 use pathweave_units::Time;
@@ -36,6 +39,8 @@ pub(crate) struct SentPacket {
     pub size: u16,
     pub is_syn: bool,
     pub ecn_capable: bool,
+    /// What the sender writes into its congestion field.
+    pub feedback: Feedback,
 }
 
 /// The destination's port. The source has a port for each subflow.
@@ -57,10 +62,10 @@ pub(crate) struct About<'a> {
     pub host: &'a str,
     pub subflows: u32,
     pub config: Arc<Config>,
-    /// By how much a congestion header makes data packets longer.
-    pub header_bytes: u16,
-    /// Whether data packets are ECN-capable.
-    pub ecn: bool,
+    /// What the switches take part in.
+    pub scheme: Option<Scheme>,
+    /// Most marks that one acknowledgement echoes; `None` without ECN.
+    pub ecn_echo: Option<u8>,
 }
 
 /// The packets of a flow so far.
@@ -69,8 +74,11 @@ pub(crate) struct Recording {
     destination: u32,
     first_port: u64,
     config: Arc<Config>,
+    /// By how much a congestion header makes data packets longer.
     header_bytes: u16,
+    /// Whether data packets are ECN-capable.
     ecn: bool,
+    carries: Carries,
     /// By number.
     subflows: Vec<Sequence>,
     packets: u64,
@@ -79,23 +87,26 @@ pub(crate) struct Recording {
 
 impl Recording {
     pub fn new(about: About<'_>) -> Recording {
+        let carries = Carries::new(about.scheme, about.ecn_echo);
         Recording {
             source: about.source,
             destination: about.destination,
             first_port: u64::from(about.flow) * u64::from(about.subflows),
             config: about.config,
-            header_bytes: about.header_bytes,
-            ecn: about.ecn,
+            header_bytes: about.scheme.map_or(0, Scheme::header_bytes),
+            ecn: about.ecn_echo.is_some(),
+            carries,
             subflows: vec![Sequence::new(); about.subflows as usize],
             packets: 0,
-            file: pcapng::File::new(about.host),
+            file: pcapng::File::new(about.host, carries.description()),
         }
     }
 
     /// The source hands a packet to its port.
     pub fn sent(&mut self, at: Time, subflow: u32, packet: SentPacket) {
         let mut tcp = TcpHeader::new(0, 0, 0, WINDOW);
-        let (mut options, mut payload) = (Vec::new(), 0);
+        let field = Field::new(packet.feedback, false);
+        let (mut options, mut payload) = (field.option, 0);
         if packet.is_syn {
             tcp.syn = true;
             (tcp.ece, tcp.cwr) = (self.ecn, self.ecn); // RFC 3168, section 6.1.1
@@ -110,8 +121,9 @@ impl Recording {
         }
         let content = Content {
             tcp,
+            reserved: field.reserved,
             options,
-            ecn: ecn(packet.ecn_capable, false),
+            ecn: field.ecn.unwrap_or(ecn(packet.ecn_capable, false)),
             payload,
             size: packet.size,
         };
@@ -127,12 +139,13 @@ impl Recording {
         at: Time,
         subflow: u32,
         (segment, blocks): (&Segment, &[SackBlock]),
-        header: &Header,
+        (header, feedback): (&Header, Feedback),
     ) {
+        let field = Field::new(feedback, true);
         let sequence = &self.subflows[subflow as usize];
         let mut tcp = TcpHeader::new(0, 0, 0, WINDOW);
         tcp.ack = true;
-        let (mut options, mut comment) = (Vec::new(), None);
+        let (mut options, mut comment) = (field.option, None);
         if segment.kind == Kind::SynAck {
             tcp.syn = true;
             tcp.acknowledgment_number = 1;
@@ -141,27 +154,33 @@ impl Recording {
         } else {
             tcp.sequence_number = 1;
             tcp.acknowledgment_number = sequence.of(segment.number());
-            tcp.ece = segment.ce_echo() > 0;
-            // TCP has one bit for what may be several marks.
-            comment = tcp
-                .ece
-                .then(|| format!("marks echoed: {}", segment.ce_echo()));
+            let marks = segment.ce_echo();
+            if self.carries == Carries::Marks {
+                (tcp.ece, tcp.cwr) = (marks & 1 != 0, marks & 2 != 0);
+            } else {
+                tcp.ece = marks > 0;
+                // TCP has one bit for what may be several marks.
+                comment = tcp.ece.then(|| format!("marks echoed: {marks}"));
+            }
             let mut blocks = blocks
                 .iter()
                 .map(|block| (sequence.of(block.start), sequence.of(block.end)));
             if let Some(first) = blocks.next() {
                 let others = std::array::from_fn(|_| blocks.next());
-                options = vec![
+                options.extend(frame::options(&[
                     TcpOptionElement::Noop,
                     TcpOptionElement::Noop,
                     TcpOptionElement::SelectiveAcknowledgement(first, others),
-                ];
+                ]));
             }
         }
         let content = Content {
             tcp,
+            reserved: field.reserved,
             options,
-            ecn: ecn(header.ecn_capable(), header.congestion_experienced()),
+            ecn: field
+                .ecn
+                .unwrap_or(ecn(header.ecn_capable(), header.congestion_experienced())),
             payload: 0,
             size: header.size(),
         };
@@ -197,7 +216,7 @@ impl Recording {
         )
     }
 
-    fn opening_options(&self) -> Vec<TcpOptionElement> {
+    fn opening_options(&self) -> Vec<u8> {
         let segment = TcpOptionElement::MaximumSegmentSize(self.config.maximum_segment);
         let scale = TcpOptionElement::WindowScale(WINDOW_SCALE);
         let mut options = vec![segment, TcpOptionElement::Noop, scale];
@@ -208,7 +227,7 @@ impl Recording {
                 TcpOptionElement::SelectiveAcknowledgementPermitted,
             ]);
         }
-        options
+        frame::options(&options)
     }
 }
 

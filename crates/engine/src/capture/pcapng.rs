@@ -20,8 +20,8 @@ pub(super) struct File {
 }
 
 impl File {
-    /// A file without packets. `host` is where they are captured.
-    pub fn new(host: &str) -> File {
+    /// A file without packets. `host` is where they are captured, and `description` what else is said of it.
+    pub fn new(host: &str, description: Option<&'static str>) -> File {
         // The platform's byte order would give other bits elsewhere.
         let section = SectionHeaderBlock {
             endianness: Endianness::Little,
@@ -30,13 +30,14 @@ impl File {
             )],
             ..SectionHeaderBlock::default()
         };
+        let name = InterfaceDescriptionOption::IfName(host.to_owned().into());
+        let resolution = InterfaceDescriptionOption::IfTsResol(RESOLUTION);
+        let description =
+            description.map(|text| InterfaceDescriptionOption::IfDescription(text.into()));
         let interface = InterfaceDescriptionBlock {
             linktype: DataLink::ETHERNET,
             snaplen: frame::LONGEST,
-            options: vec![
-                InterfaceDescriptionOption::IfName(host.to_owned().into()),
-                InterfaceDescriptionOption::IfTsResol(RESOLUTION),
-            ],
+            options: [name, resolution].into_iter().chain(description).collect(),
         };
         let mut writer =
             PcapNgWriter::with_section_header(Vec::new(), section).expect("memory takes it");

@@ -5,7 +5,6 @@ use crate::capture::{About, Capture, Recording};
 use crate::flow_list::FlowList;
 use crate::flows::Flow;
 use crate::regions::Regions;
-use pathweave_control::Scheme;
 use pathweave_network::Ports;
 use pathweave_transport::Opening;
 use std::collections::BTreeMap;
@@ -45,8 +44,8 @@ impl Recorder<'_> {
             host: &fabric.node(fabric.hosts[flow.source as usize]).name,
             subflows: flow.subflows,
             config: Arc::clone(&opening.config),
-            header_bytes: opening.scheme.map_or(0, Scheme::header_bytes),
-            ecn: opening.ecn_echo.is_some(),
+            scheme: opening.scheme,
+            ecn_echo: opening.ecn_echo,
         };
         let region = regions.of_host(flow.source);
         let captures = &mut regions[region].recorder.captures;

@@ -2,6 +2,7 @@
 
 use super::Region;
 use crate::capture::SentPacket;
+use pathweave_control::Feedback;
 use pathweave_network::{Header, Ports};
 use pathweave_transport::{End, Segment, SendingSubflow};
 use pathweave_units::Time;
@@ -16,7 +17,12 @@ impl<P: Ports> Region<P> {
     }
 
     /// A packet has arrived at its host, which is a flow's source if it acknowledges something.
-    pub(super) fn capture_arrival(&mut self, segment: &Segment, header: &Header, now: Time) {
+    pub(super) fn capture_arrival(
+        &mut self,
+        segment: &Segment,
+        (header, feedback): (&Header, Feedback),
+        now: Time,
+    ) {
         let End::Sending(source) = segment.destination() else {
             return;
         };
@@ -27,7 +33,7 @@ impl<P: Ports> Region<P> {
             &[]
         };
         if let Some(recording) = self.recorder.captures.get_mut(&flow) {
-            recording.arrived(now, subflow, (segment, blocks), header);
+            recording.arrived(now, subflow, (segment, blocks), (header, feedback));
         }
     }
 }

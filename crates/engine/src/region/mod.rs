@@ -206,7 +206,7 @@ impl<P: Ports> Region<P> {
     #[inline(never)]
     fn on_packet(&mut self, port: Option<PortId>, header: Header, label: P::Label, now: Time) {
         if self.recorder.watches_packets {
-            self.watch(port, header, now);
+            self.watch(port, (header, &label), now);
         }
         let Carried(segment) = self.network.take(header);
         if !matches!(segment.kind, Kind::Data | Kind::Ack) {

@@ -290,6 +290,7 @@ impl<P: Ports> Output for Outlet<'_, P> {
                 size: shape.size,
                 is_syn: segment.kind == Kind::Syn,
                 ecn_capable: shape.ecn_capable,
+                feedback: shape.feedback,
             };
             let route = self.outgoing.route_specially(from, packet);
             start = self.network.start(route);

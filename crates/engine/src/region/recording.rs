@@ -4,7 +4,7 @@ use super::outlet::{Notice, Straddling};
 use super::{Carried, Region, Report, Straddler};
 use crate::extent::{Course, Extent};
 use crate::series::{RttRow, SuspensionRow, WindowRow};
-use pathweave_network::{Header, PortId, Ports};
+use pathweave_network::{Header, PacketLabel, PortId, Ports};
 use pathweave_scenario::Sampling;
 use pathweave_transport::{End, Kind, SendingId, SendingSubflow};
 use pathweave_units::Time;
@@ -14,7 +14,12 @@ impl<P: Ports> Region<P> {
     /// The look comes by a notice, so that runs in which nothing is recorded pay one branch.
     #[cold]
     #[inline(never)]
-    pub(super) fn watch(&mut self, port: Option<PortId>, header: Header, now: Time) {
+    pub(super) fn watch(
+        &mut self,
+        port: Option<PortId>,
+        (header, label): (Header, &P::Label),
+        now: Time,
+    ) {
         let Some(port) = port else {
             return;
         };
@@ -34,7 +39,7 @@ impl<P: Ports> Region<P> {
         }
         self.outgoing.notices.push(Notice::Arrived(end));
         if !self.recorder.captures.is_empty() {
-            self.capture_arrival(&segment, &header, now);
+            self.capture_arrival(&segment, (&header, label.feedback()), now);
         }
     }
 
