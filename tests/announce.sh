@@ -32,5 +32,6 @@ fi
 has valgrind || left_out 'instructions per packet-hop (Debian, Ubuntu: apt install valgrind; Fedora: dnf install valgrind)' "${REQUIRE_VALGRIND:-}"
 has chromium || has chromium-browser ||
 	left_out "the report's page in a browser (Debian, Ubuntu: apt install chromium; Fedora: dnf install chromium)" "${REQUIRE_CHROMIUM:-}"
+has tshark || left_out 'captures in tshark (Debian, Ubuntu: apt install tshark; Fedora: dnf install wireshark-cli)' ''
 left_out 'Slurm (make test-slurm)' ''
 test -z "$missing" || { echo 'a tool that is required is missing' >&2; exit 1; }

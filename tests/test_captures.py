@@ -51,7 +51,7 @@ rtts = "on-change"
 packets = ["first", "listed/1"]
 """
 SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
-SYN, ACK, ECE = 0x02, 0x10, 0x40
+SYN, ACK, ECE, CWR = 0x02, 0x10, 0x40, 0x80
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def test_data_packets_are_those_of_the_table(results: pathweave.Results) -> None
 def test_marks_are_seen_under_xmp_only(results: pathweave.Results) -> None:
     echoes = {
         run.label: sum(
-            bool(p.flags & ECE) and not p.flags & SYN for p in read(run.captures["first"])
+            bool(p.flags & (ECE | CWR)) and not p.flags & SYN for p in read(run.captures["first"])
         )
         for run in results.stored
     }
