@@ -54,6 +54,15 @@ pub enum ParameterKind<Words = &'static [&'static str]> {
         /// Largest accepted number.
         maximum: f64,
     },
+    /// As `ChoiceOrNumber`, or a list of numbers with one for each subflow.
+    ChoiceOrPerSubflow {
+        /// The words.
+        choices: Words,
+        /// Smallest accepted number.
+        minimum: f64,
+        /// Largest accepted number.
+        maximum: f64,
+    },
 }
 
 /// A parameter of a controller.
@@ -229,7 +238,9 @@ impl<Words: WordList> ParameterKind<Words> {
             ParameterKind::Number { default, .. } | ParameterKind::PerSubflow { default, .. } => {
                 Value::Number(*default)
             }
-            ParameterKind::Choice(choices) | ParameterKind::ChoiceOrNumber { choices, .. } => {
+            ParameterKind::Choice(choices)
+            | ParameterKind::ChoiceOrNumber { choices, .. }
+            | ParameterKind::ChoiceOrPerSubflow { choices, .. } => {
                 let first = choices.words().next();
                 Value::Text(first.expect("a choice has a word").to_string())
             }
@@ -253,7 +264,9 @@ impl<Words: WordList> ParameterKind<Words> {
                     && (!integer || libm::trunc(*number) == *number)
             }
             (
-                ParameterKind::Choice(choices) | ParameterKind::ChoiceOrNumber { choices, .. },
+                ParameterKind::Choice(choices)
+                | ParameterKind::ChoiceOrNumber { choices, .. }
+                | ParameterKind::ChoiceOrPerSubflow { choices, .. },
                 Value::Text(text),
             ) => choices.words().any(|word| word == text),
             (
@@ -262,11 +275,17 @@ impl<Words: WordList> ParameterKind<Words> {
                 }
                 | ParameterKind::ChoiceOrNumber {
                     minimum, maximum, ..
+                }
+                | ParameterKind::ChoiceOrPerSubflow {
+                    minimum, maximum, ..
                 },
                 Value::Number(number),
             ) => (minimum..=maximum).contains(&number),
             (
                 ParameterKind::PerSubflow {
+                    minimum, maximum, ..
+                }
+                | ParameterKind::ChoiceOrPerSubflow {
                     minimum, maximum, ..
                 },
                 Value::Numbers(numbers),
@@ -309,6 +328,17 @@ impl<Words: WordList> fmt::Display for ParameterKind<Words> {
             } => {
                 write_list(f, choices.words())?;
                 write!(f, " or a number from {minimum} to {maximum}")
+            }
+            ParameterKind::ChoiceOrPerSubflow {
+                choices,
+                minimum,
+                maximum,
+            } => {
+                write_list(f, choices.words())?;
+                write!(
+                    f,
+                    ", a number from {minimum} to {maximum}, or a list with one for each subflow"
+                )
             }
         }
     }

@@ -215,7 +215,8 @@ mod tests {
         refused("eutcp", &empty);
         refused("xmp", &[("beta".to_string(), Value::Numbers([4.0].into()))]);
         let message = "wutcp cannot have omega = 2: \
-                       omega takes \"1/m\", \"1/m^2\", \"1/sqrt(m)\" or a number from 0.00001 to 1";
+                       omega takes \"1/m\", \"1/m^2\", \"1/sqrt(m)\", a number from 0.00001 to 1, \
+                       or a list with one for each subflow";
         assert_eq!(refused("wutcp", &[number("omega", 2.0)]).message, message);
     }
 

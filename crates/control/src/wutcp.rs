@@ -9,7 +9,7 @@
 //! - congestion avoidance: +omega / w_r for each acknowledged packet; congestion there halves w_r;
 //! - a loss is congestion, and with `ecn = "on"` a marked round too.
 //!
-//! omega is 1/m by default; `1/m^2` is EWTCP (`ewtcp`) but for slow start, which is TCP's there; the paper also runs `1/sqrt(m)`. With one subflow
+//! omega may differ by subflow: a list has one for each, the last also for those beyond it. It is 1/m by default; `1/m^2` is EWTCP (`ewtcp`) but for slow start, which is TCP's there; the paper also runs `1/sqrt(m)`. With one subflow
 //! these three are Reno: omega = 1 adds 1 in slow start and halves. Smaller numbers than
 //! 0.00001 (256 subflows have 1/m^2 = 0.000015) are not accepted, nor larger ones than 1, a TCP's.
 //!
@@ -22,7 +22,8 @@
 //! Ruling: in slow start the cut of small weights is more than the whole window (omega below 0.369): it
 //! ends at the minimum window.
 //!
-//! Ruling: a timeout is the common one, ssthresh = max(w_r / 2, 2) and w_r = 1.
+//! Ruling: a timeout is the common one, ssthresh = max(w_r / 2, 2) and w_r = 1. The theory treats it
+//! like a loss found by duplicate acknowledgements: `timeout = "as-loss"` does.
 //!
 //! Ruling: a round is cut once by marks, which are ignored until the packets in flight at the last cut
 //! (mark or loss) have been acknowledged. A loss in a round that a mark has cut halves the window from
@@ -51,30 +52,39 @@ pub const ENTRY: Entry = Entry {
     parameters: &[
         Parameter {
             name: "omega",
-            kind: ParameterKind::ChoiceOrNumber {
+            kind: ParameterKind::ChoiceOrPerSubflow {
                 choices: &["1/m", "1/m^2", "1/sqrt(m)"],
                 minimum: 0.00001,
                 maximum: 1.0,
             },
             help: "Weight of a subflow, in packets that a round adds; m is the number of active subflows.",
         },
+        Parameter {
+            name: "timeout",
+            kind: ParameterKind::Choice(&["common", "as-loss"]),
+            help: "A timeout starts again from one packet (common) or costs what another loss costs (as-loss).",
+        },
         ecn_choice::PARAMETER,
     ],
     build: |parameters| {
         let omega = match parameters.value("omega") {
-            Some(&Value::Number(omega)) => Omega::Fixed(omega),
+            Some(&Value::Number(omega)) => Omega::Fixed([omega].into()),
+            Some(Value::Numbers(omegas)) => Omega::Fixed(omegas.as_slice().into()),
             _ => match parameters.choice("omega") {
                 "1/m^2" => Omega::PerSubflowsSquared,
                 "1/sqrt(m)" => Omega::PerRootOfSubflows,
                 _ => Omega::PerSubflows,
             },
         };
-        weighted(omega, SlowStart::Weighted, ecn_choice::is_on(parameters))
+        Box::new(Wutcp {
+            timeout_is_a_loss: parameters.choice("timeout") == "as-loss",
+            ..Wutcp::new(omega, SlowStart::Weighted, ecn_choice::is_on(parameters))
+        })
     },
 };
 
 /// How the weight of a subflow follows from the number m of subflows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Omega {
     /// 1/m.
     PerSubflows,
@@ -82,18 +92,23 @@ pub enum Omega {
     PerSubflowsSquared,
     /// 1/sqrt(m).
     PerRootOfSubflows,
-    /// The same for every m.
-    Fixed(f64),
+    /// The same for every m: one for each subflow, the last also for those beyond it.
+    Fixed(Box<[f64]>),
 }
 
 impl Omega {
-    fn of(self, subflows: f64) -> f64 {
-        match self {
+    /// By the number of the subflow; the last is also that of larger numbers.
+    fn weights(&self, subflows: f64, slow_start: SlowStart) -> Box<[Weight]> {
+        let same = match self {
             Omega::PerSubflows => 1.0 / subflows,
             Omega::PerSubflowsSquared => 1.0 / (subflows * subflows),
             Omega::PerRootOfSubflows => 1.0 / libm::sqrt(subflows),
-            Omega::Fixed(omega) => omega,
-        }
+            Omega::Fixed(omegas) => {
+                let weights = omegas.iter().map(|&omega| Weight::new(omega, slow_start));
+                return weights.collect();
+            }
+        };
+        [Weight::new(same, slow_start)].into()
     }
 }
 
@@ -146,7 +161,9 @@ impl Weight {
 struct Wutcp {
     omega: Omega,
     slow_start: SlowStart,
-    weight: Weight,
+    /// Of each subflow by its number; the last is also that of larger numbers.
+    weights: Box<[Weight]>,
+    timeout_is_a_loss: bool,
     marks_count: bool,
     cuts: PerSubflow<OncePerRound>,
 }
@@ -157,34 +174,53 @@ pub fn weighted(
     slow_start: SlowStart,
     marks_count: bool,
 ) -> Box<dyn ClonableController> {
-    Box::new(Wutcp {
-        omega,
-        slow_start,
-        weight: Weight::new(omega.of(1.0), slow_start),
-        marks_count,
-        cuts: PerSubflow::new(OncePerRound::new()),
-    })
+    Box::new(Wutcp::new(omega, slow_start, marks_count))
+}
+
+impl Wutcp {
+    fn new(omega: Omega, slow_start: SlowStart, marks_count: bool) -> Wutcp {
+        Wutcp {
+            weights: omega.weights(1.0, slow_start),
+            omega,
+            slow_start,
+            timeout_is_a_loss: false,
+            marks_count,
+            cuts: PerSubflow::new(OncePerRound::new()),
+        }
+    }
+
+    #[inline]
+    fn weight(&self, r: SubflowId) -> Weight {
+        let last = self.weights.len() - 1;
+        self.weights[last.min(r.0 as usize)]
+    }
 }
 
 impl Controller for Wutcp {
     fn on_ack(&mut self, paths: &mut Paths<'_>, r: SubflowId, ack: &Ack) {
+        let weight = self.weight(r);
         let path = &mut paths[r];
         let marked = ack.ce > 0 && self.marks_count;
         if ack.lets_window_grow() && (!marked || path.growth_by_marked_acks) {
-            let packets = slow_start::grow_by(path, ack.packets, self.weight.step);
+            let packets = slow_start::grow_by(path, ack.packets, weight.step);
             if packets > 0 {
-                path.window += self.weight.omega * f64::from(packets) / path.window;
+                path.window += weight.omega * f64::from(packets) / path.window;
             }
         }
         if marked {
-            let cut = self.weight.cut(path);
+            let cut = weight.cut(path);
             self.cuts.get(r).on_mark(path, cut);
         }
     }
 
     fn on_loss(&mut self, paths: &mut Paths<'_>, r: SubflowId, loss: Loss, _now: Time) {
         let path = &mut paths[r];
-        let cut = self.weight.cut(path);
+        let cut = self.weight(r).cut(path);
+        let loss = if self.timeout_is_a_loss {
+            Loss::FastRetransmit
+        } else {
+            loss
+        };
         self.cuts.get(r).on_loss_of(path, loss, cut);
     }
 
@@ -193,7 +229,7 @@ impl Controller for Wutcp {
             self.cuts.restart(r);
         }
         let subflows = paths.active().count().max(1);
-        self.weight = Weight::new(self.omega.of(subflows as f64), self.slow_start);
+        self.weights = self.omega.weights(subflows as f64, self.slow_start);
     }
 
     fn on_packet_size(&mut self, r: SubflowId, factor: f64) {
@@ -325,10 +361,29 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_is_the_common_one() {
+    fn a_timeout_starts_again_unless_it_is_as_a_loss() {
         let mut connection = wutcp(number("omega", 0.5), &TWO);
         connection.loss(1, Loss::Timeout);
         assert_eq!((connection.window(1), connection.ssthresh(1)), (1.0, 20.0));
+        let given = [number("omega", 0.5), text("timeout", "as-loss")];
+        let mut connection = GreedySender::new("wutcp", &given, &TWO);
+        connection.loss(1, Loss::Timeout);
+        assert_eq!((connection.window(1), connection.ssthresh(1)), (20.0, 20.0));
+    }
+
+    #[test]
+    fn subflows_may_have_an_omega_each() {
+        let given = (String::from("omega"), Value::Numbers(vec![1.0, 0.25]));
+        let mut connection = wutcp(given, &[(10.0, 100); 3]);
+        for (r, omega) in [(0, 1.0), (1, 0.25), (2, 0.25)] {
+            connection.ack(r, 1, 0);
+            assert!(near(connection.window(r) - 10.0, omega / 10.0, 1e-12));
+        }
+        // However many there are.
+        connection.change(1, Change::Closed);
+        connection.paths[2].window = 10.0;
+        connection.ack(2, 1, 0);
+        assert!(near(connection.window(2) - 10.0, 0.025, 1e-12));
     }
 
     #[test]

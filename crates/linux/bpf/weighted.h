@@ -3,8 +3,8 @@
  * WUTCP(omega), the weighted family of Singhal et al. (IEEE 2022): each subflow is a TCP of weight omega, whatever
  * the others do. crates/control/src/wutcp.rs has the formulas and rulings.
  *
- * omega depends on the number of active subflows alone, and slow start's step and cut on omega alone (EWTCP's
- * are a TCP's): the loader works out a table of each. Growth for an acknowledgement is exact to 2^-40 packets and 2^-28 of itself, but
+ * omega depends on the number of active subflows alone, or on the subflow's number alone, and slow start's step and
+ * cut on omega alone (EWTCP's are a TCP's): the loader works out a table of each. Growth for an acknowledgement is exact to 2^-40 packets and 2^-28 of itself, but
  * for omega's own rounding: it is a multiple of 2^-30, so 0.00001 is off by 0.004 %.
  */
 #ifndef PATHWEAVE_WEIGHTED_H
@@ -19,7 +19,11 @@ struct parameters {
 	u64 minimum_window;
 	/* Whether a marked round costs what a loss costs. */
 	u64 ecn;
-	/* By the number of subflows, from 1. In ONE. */
+	/* Whether a timeout does. */
+	u64 timeout_is_a_loss;
+	/* Whether the tables go by the subflow's number, from 0, in place of the number of subflows, from 1. */
+	u64 by_subflow;
+	/* In ONE. */
 	u64 omega[WEIGHTS];
 	/* What slow start adds for an acknowledged packet, in FINE, and the share that congestion costs there. */
 	u64 step[WEIGHTS];
@@ -50,9 +54,11 @@ static __always_inline bool responds_to_marks(void)
 	return settings.ecn;
 }
 
-/* The place of this connection's weight in the tables. */
-static __always_inline u32 weight_of(const struct connection *connection)
+/* The place of a subflow's weight in the tables. */
+static __always_inline u32 weight_of(const struct connection *connection, const struct subflow *r)
 {
+	if (settings.by_subflow)
+		return least(r->number, WEIGHTS - 1) % WEIGHTS;
 	return (larger(count_active(connection), 1) - 1) % WEIGHTS;
 }
 
@@ -64,7 +70,7 @@ static __always_inline u64 cut_of(u32 weight, const struct subflow *r)
 static __always_inline void on_ack(struct connection *connection, struct subflow *r,
 				   const struct acknowledgement *ack)
 {
-	u32 packets, weight = weight_of(connection);
+	u32 packets, weight = weight_of(connection, r);
 
 	if (ack->marks && settings.ecn) {
 		/* Nor does it grow the window (RFC 3168, section 6.1.2). */
@@ -80,7 +86,9 @@ static __always_inline void on_ack(struct connection *connection, struct subflow
 
 static __always_inline void on_loss(struct connection *connection, struct subflow *r, enum loss loss)
 {
-	cut_on_loss(&r->state.cuts, r, loss, cut_of(weight_of(connection), r));
+	if (settings.timeout_is_a_loss)
+		loss = FAST_RETRANSMIT;
+	cut_on_loss(&r->state.cuts, r, loss, cut_of(weight_of(connection, r), r));
 }
 
 static __always_inline void on_change(struct connection *connection, struct subflow *r, enum change change)

@@ -29,6 +29,14 @@ fn others(kind: &ParameterKind) -> Vec<Value> {
             maximum,
             ..
         } => [choices(&all[1..]), vec![Value::Number(*maximum)]].concat(),
+        ParameterKind::ChoiceOrPerSubflow {
+            choices: all,
+            minimum,
+            maximum,
+        } => {
+            let numbers = Value::Numbers(vec![*maximum, *minimum]);
+            [choices(&all[1..]), vec![Value::Number(*maximum), numbers]].concat()
+        }
     }
 }
 

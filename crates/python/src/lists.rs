@@ -129,6 +129,17 @@ fn default_and_range<Words: WordList>(kind: &ParameterKind<Words>) -> (String, S
             first(choices),
             format!("{}, or {minimum} to {maximum}", list(choices)),
         ),
+        ParameterKind::ChoiceOrPerSubflow {
+            choices,
+            minimum,
+            maximum,
+        } => (
+            first(choices),
+            format!(
+                "{}, or {minimum} to {maximum}, or a list of them, one for each subflow",
+                list(choices)
+            ),
+        ),
     }
 }
 

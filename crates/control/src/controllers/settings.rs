@@ -180,6 +180,8 @@ controller! {
     Wutcp = wutcp {
         /// Weight of a path.
         omega: Weight,
+        /// What a timeout costs.
+        timeout: Timeouts,
         /// Whether packets are ECN-capable, and a marked round costs what a loss costs.
         ecn: bool,
     }
@@ -360,11 +362,20 @@ mod tests {
     fn fields_arrive_by_the_names_that_scenarios_have() {
         let given = Wutcp {
             omega: Weight::Fixed(0.25),
+            timeout: Timeouts::AsLoss,
             ecn: true,
         };
         let parameters = given.parameters().unwrap();
         assert_eq!(parameters.value("omega"), Some(&Value::Number(0.25)));
+        assert_eq!(parameters.choice("timeout"), "as-loss");
         assert_eq!(parameters.choice("ecn"), "on");
+        let each = Wutcp {
+            omega: Weight::Each([0.5, 0.25].into()),
+            ..Wutcp::default()
+        };
+        let parameters = each.parameters().unwrap();
+        let list = Value::Numbers([0.5, 0.25].into());
+        assert_eq!(parameters.value("omega"), Some(&list));
         let fcc = Fcc {
             alpha_total: Some(2000.0),
             step: Step::Armijo,

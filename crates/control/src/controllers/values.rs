@@ -150,7 +150,7 @@ words! {
 }
 
 words! {
-    /// What EUTCP does at a timeout.
+    /// What EUTCP and WUTCP do at a timeout.
     Timeouts {
         /// Starts again from one packet.
         Common = "common",
@@ -206,7 +206,7 @@ words! {
 }
 
 /// WUTCP's weight of a subflow, in packets that a round adds; m is the number of active subflows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Weight {
     /// 1/m.
     PerSubflow,
@@ -216,6 +216,8 @@ pub enum Weight {
     PerRootOfSubflows,
     /// The same for every m, from 0.00001 to 1.
     Fixed(f64),
+    /// One for each subflow, of which the last is that of all others.
+    Each(Vec<f64>),
 }
 
 impl Setting for Weight {
@@ -225,6 +227,7 @@ impl Setting for Weight {
             Weight::PerSubflowSquared => "1/m^2",
             Weight::PerRootOfSubflows => "1/sqrt(m)",
             Weight::Fixed(weight) => return Some(Value::Number(*weight)),
+            Weight::Each(weights) => return Some(Value::Numbers(weights.clone())),
         };
         Some(Value::Text(text.to_string()))
     }
@@ -237,7 +240,7 @@ impl Setting for Weight {
                 "1/sqrt(m)" => Some(Weight::PerRootOfSubflows),
                 _ => None,
             },
-            Value::Numbers(_) => None,
+            Value::Numbers(weights) => Some(Weight::Each(weights.clone())),
         }
     }
 }

@@ -253,6 +253,17 @@ pub fn controller(draw: &mut Draw, entries: &[&'static Entry], subflows: u64) ->
                         number(draw, minimum, maximum, false)
                     }
                 }
+                ParameterKind::ChoiceOrPerSubflow {
+                    choices,
+                    minimum,
+                    maximum,
+                } => match draw.below(3) {
+                    0 => (*draw.pick(choices)).into(),
+                    1 => number(draw, minimum, maximum, false),
+                    _ => (0..subflows)
+                        .map(|_| number(draw, minimum, maximum, false))
+                        .collect(),
+                },
             }
         });
     }

@@ -42,13 +42,25 @@ impl Settings {
             }
             "olia" => vec![is("best", "l2-over-tau"), is("variant", "linux")],
             "balia" => vec![is("variant", "linux")],
-            "wutcp" => weights(is("ecn", "on"), &weighted, |m| omega(parameters, m)),
+            "wutcp" => {
+                let as_loss = is("timeout", "as-loss");
+                match parameters.value("omega") {
+                    Some(Value::Numbers(omegas)) => {
+                        fits("omega", omegas)?;
+                        let of = |number: f64| omegas[(number as usize).min(omegas.len()) - 1];
+                        weights([is("ecn", "on"), as_loss, 1], &weighted, of)
+                    }
+                    _ => weights([is("ecn", "on"), as_loss, 0], &weighted, |m| {
+                        omega(parameters, m)
+                    }),
+                }
+            }
             "ewtcp" => {
                 let slow_start: &dyn Fn(f64) -> SlowStart = match parameters.choice("slow_start") {
                     "weighted" => &weighted,
                     _ => &|_| SlowStart::TCP,
                 };
-                weights(is("ecn", "on"), slow_start, |m| 1.0 / (m * m))
+                weights([is("ecn", "on"), 0, 0], slow_start, |m| 1.0 / (m * m))
             }
             "eutcp" => gammas(
                 is("ecn", "on"),
@@ -132,9 +144,10 @@ fn weighted(omega: f64) -> SlowStart {
     }
 }
 
-/// The tables of bpf/weighted.h: omega, slow start's step and its cut, by the number of subflows.
+/// The switches of bpf/weighted.h (ECN, timeouts as losses, tables by the subflow's number), then its tables: omega, slow
+/// start's step and its cut, by the number of subflows or by the subflow's number, both from 1.
 fn weights(
-    ecn: u64,
+    switches: [u64; 3],
     slow_start: &dyn Fn(f64) -> SlowStart,
     omega: impl Fn(f64) -> f64,
 ) -> Vec<u64> {
@@ -142,7 +155,7 @@ fn weights(
         (1..=SUBFLOWS).map(|m| of(omega(m as f64))).collect()
     };
     [
-        vec![ecn],
+        switches.to_vec(),
         table(&|omega| (omega * ONE).round() as u64),
         table(&|omega| upwards(slow_start(omega).step * FINE)),
         table(&|omega| (slow_start(omega).cut * ONE).round() as u64),
@@ -150,17 +163,23 @@ fn weights(
     .concat()
 }
 
+/// Refuses more numbers than a table has room for.
+fn fits(name: &str, numbers: &[f64]) -> Result<(), Failure> {
+    if numbers.len() > SUBFLOWS {
+        return Err(Failure::refused(format!(
+            "{name} has {} numbers: a connection in the kernel has at most {SUBFLOWS} subflows",
+            numbers.len()
+        )));
+    }
+    Ok(())
+}
+
 /// The tables of bpf/pooled.h: slow start's step and the share that congestion costs, by the subflow's number.
 ///
 /// # Errors
 /// When there are more than the table has room for.
 fn gammas(ecn: u64, timeout_is_a_loss: u64, gammas: &[f64]) -> Result<Vec<u64>, Failure> {
-    if gammas.len() > SUBFLOWS {
-        return Err(Failure::refused(format!(
-            "gamma has {} numbers: a connection in the kernel has at most {SUBFLOWS} subflows",
-            gammas.len()
-        )));
-    }
+    fits("gamma", gammas)?;
     let table = |of: &dyn Fn(f64) -> u64| -> Vec<u64> {
         let last = gammas.len() - 1;
         (0..SUBFLOWS).map(|r| of(gammas[r.min(last)])).collect()
@@ -211,10 +230,10 @@ mod tests {
     fn weights_follow_the_number_of_subflows() {
         let wutcp = settings("wutcp", &[("ecn", text("on"))]).unwrap();
         assert!(wutcp.needs_ecn);
-        assert_eq!(wutcp.values.len(), 2 + 3 * SUBFLOWS);
-        assert_eq!(wutcp.values[..4], [3, 1, 1 << 30, 1 << 29]);
-        assert_eq!(wutcp.values[2 + 15], 1 << 26);
-        let (step, cut) = (2 + SUBFLOWS, 2 + 2 * SUBFLOWS);
+        assert_eq!(wutcp.values.len(), 4 + 3 * SUBFLOWS);
+        assert_eq!(wutcp.values[..6], [3, 1, 0, 0, 1 << 30, 1 << 29]);
+        assert_eq!(wutcp.values[4 + 15], 1 << 26);
+        let (step, cut) = (4 + SUBFLOWS, 4 + 2 * SUBFLOWS);
         // A TCP adds a packet and halves.
         assert_eq!((wutcp.values[step], wutcp.values[cut]), (1 << 40, 1 << 29));
         // (3/2) (1 - 3^-1/2) and 3^(1/2) / 2.
@@ -229,7 +248,7 @@ mod tests {
         near(wutcp.values[cut + 1], (1_u64 << 30) as f64, 0.8660254037844);
         // 3^(3/4) / 2 is more than the window.
         let ewtcp = settings("ewtcp", &[("slow_start", text("weighted"))]).unwrap();
-        assert_eq!(ewtcp.values[2..4], [1 << 30, 1 << 28]);
+        assert_eq!(ewtcp.values[4..6], [1 << 30, 1 << 28]);
         assert_eq!(ewtcp.values[cut + 1], 1 << 30);
         let squares = settings("wutcp", &[("omega", text("1/m^2"))]).unwrap();
         assert_eq!(ewtcp, squares);
@@ -239,9 +258,23 @@ mod tests {
         assert_eq!(ewtcp.values[step..cut], [1 << 40; SUBFLOWS]);
         assert_eq!(ewtcp.values[cut..], [1 << 29; SUBFLOWS]);
         let roots = settings("wutcp", &[("omega", text("1/sqrt(m)"))]).unwrap();
-        assert_eq!(roots.values[2 + 3], 1 << 29);
+        assert_eq!(roots.values[4 + 3], 1 << 29);
         let fixed = settings("wutcp", &[("omega", Value::Number(0.25))]).unwrap();
-        assert_eq!(fixed.values[2..2 + SUBFLOWS], [1 << 28; SUBFLOWS]);
+        assert_eq!(fixed.values[4..4 + SUBFLOWS], [1 << 28; SUBFLOWS]);
+    }
+
+    #[test]
+    fn each_subflow_has_its_omega_and_the_last_repeats() {
+        let list = Value::Numbers(vec![1.0, 0.5, 0.25]);
+        let given = [("omega", list), ("timeout", text("as-loss"))];
+        let wutcp = settings("wutcp", &given).unwrap();
+        assert_eq!(wutcp.values[..4], [3, 0, 1, 1]);
+        assert_eq!(wutcp.values[4..7], [1 << 30, 1 << 29, 1 << 28]);
+        assert_eq!(wutcp.values[7..4 + SUBFLOWS], [1 << 28; 13]);
+        let omegas = |count| settings("wutcp", &[("omega", Value::Numbers(vec![0.5; count]))]);
+        assert!(omegas(SUBFLOWS).is_ok());
+        let refused = omegas(SUBFLOWS + 1).unwrap_err().to_string();
+        assert!(refused.contains("omega has 17 numbers"), "{refused}");
     }
 
     #[test]

@@ -81,10 +81,16 @@ fn other(kind: &ParameterKind) -> Value {
             default, maximum, ..
         } => Value::Number(f64::midpoint(default, maximum)),
         ParameterKind::Choice(choices) => Value::Text(choices[1].to_string()),
-        ParameterKind::ChoiceOrNumber { choices, .. } if choices.len() > 1 => {
+        ParameterKind::ChoiceOrNumber { choices, .. }
+        | ParameterKind::ChoiceOrPerSubflow { choices, .. }
+            if choices.len() > 1 =>
+        {
             Value::Text(choices[1].to_string())
         }
         ParameterKind::ChoiceOrNumber {
+            minimum, maximum, ..
+        }
+        | ParameterKind::ChoiceOrPerSubflow {
             minimum, maximum, ..
         } => Value::Number((minimum * maximum).sqrt()),
     }
@@ -126,6 +132,15 @@ fn value(kind: &ParameterKind, random: &mut Stream) -> Value {
             maximum,
         } => match random.below(2) {
             0 => Value::Number(within(minimum, maximum, random)),
+            _ => choice(choices, random),
+        },
+        ParameterKind::ChoiceOrPerSubflow {
+            choices,
+            minimum,
+            maximum,
+        } => match random.below(3) {
+            0 => Value::Number(within(minimum, maximum, random)),
+            1 => Value::Numbers((0..8).map(|_| within(minimum, maximum, random)).collect()),
             _ => choice(choices, random),
         },
     }

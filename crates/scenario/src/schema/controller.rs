@@ -361,6 +361,21 @@ fn parameter_schema(parameter: &pathweave_control::Parameter) -> serde_json::Val
                 { "if": { "type": "number" }, "then": number(minimum, maximum) },
             ],
         }),
+        ParameterKind::ChoiceOrPerSubflow {
+            choices,
+            minimum,
+            maximum,
+        } => {
+            let one = number(minimum, maximum);
+            json!({
+                "type": ["string", "number", "array"],
+                "allOf": [
+                    { "if": { "type": "string" }, "then": { "enum": choices } },
+                    { "if": { "type": "number" }, "then": one },
+                    { "if": { "type": "array" }, "then": { "items": one, "minItems": 1 } },
+                ],
+            })
+        }
     };
     schema["description"] = json!(parameter.help);
     schema
