@@ -257,13 +257,17 @@ pub fn controller(draw: &mut Draw, entries: &[&'static Entry], subflows: u64) ->
                     choices,
                     minimum,
                     maximum,
-                } => match draw.below(3) {
-                    0 => (*draw.pick(choices)).into(),
-                    1 => number(draw, minimum, maximum, false),
-                    _ => (0..subflows)
+                } => {
+                    if draw.chance(0.4) {
+                        return (*draw.pick(choices)).into();
+                    }
+                    if draw.chance(0.5) {
+                        return number(draw, minimum, maximum, false);
+                    }
+                    (0..subflows)
                         .map(|_| number(draw, minimum, maximum, false))
-                        .collect(),
-                },
+                        .collect()
+                }
             }
         });
     }
