@@ -50,7 +50,12 @@ pub fn fabric(draw: &mut Draw, scale: &Scale) -> Table {
         "ring" => {
             let rates = draw.between(2, 5);
             fabric.set("rates", list(draw, rates, |draw| scale.rate(draw)));
-            fabric.set("delay", scale.delay(draw));
+            let delay = if draw.chance(0.3) {
+                list(draw, rates, |draw| scale.delay(draw))
+            } else {
+                scale.delay(draw)
+            };
+            fabric.set("delay", delay);
             fabric.maybe(draw, 0.5, "host_rate", |draw| scale.rate(draw));
             fabric.maybe(draw, 0.5, "host_delay", |draw| scale.delay(draw));
             fabric.maybe(draw, 0.5, "background", |draw| {
