@@ -6,7 +6,6 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import properties
 import theory
 from network import Group, Link, Measured, handshake_rtt_s, proportional, scenario, step
@@ -54,10 +53,10 @@ def _lossy(
     best = 0 if losses[0] * rtts[0] ** 2 <= losses[1] * rtts[1] ** 2 else 1
     links = [Link({"limit": 5000}, 1e10, loss) for loss in (*losses, losses[best])]
     groups = [
-        Group("multipath", controller, ((0, rtts[0]), (1, rtts[1])), 4),
-        Group("reno", "reno", ((2, rtts[best]),), 4),
+        Group("multipath", controller, ((0, rtts[0]), (1, rtts[1])), 2),
+        Group("reno", "reno", ((2, rtts[best]),), 2),
     ]
-    return Case(name, rows, partial(scenario, links, groups, 60, 5))
+    return Case(name, rows, partial(scenario, links, groups, 45, 5))
 
 
 def _to_reno(m: Measured) -> float:
@@ -78,11 +77,11 @@ def reno_like() -> Iterator[Case]:
         for rtt in (SHORT, LONG):
             predicted = theory.STOCHASTIC_RENO / math.sqrt(loss) / rtt / GBPS
             links = [Link({"limit": 5000}, 1e10, loss)]
-            groups = [Group("reno", "reno", ((0, rtt),), 4)]
+            groups = [Group("reno", "reno", ((0, rtt),), 2)]
             yield Case(
                 f"reno-loss-{loss:g}-{rtt * 1e3:g}ms",
                 (Row("rate, Gbps", predicted, relative(0.1), lambda m: m.rate("reno")),),
-                partial(scenario, links, groups, 60, 5),
+                partial(scenario, links, groups, 45, 5),
             )
     total = "rate to Reno's on the best path"
     split = "rate on path 1 to path 2"
@@ -184,7 +183,7 @@ def _unequal(  # noqa: PLR0913
         yield Case(
             f"{name}-{count}+{count}",
             tuple(rows),
-            partial(scenario, [Link(queue)], groups, 60, 20),
+            partial(scenario, [Link(queue)], groups, 30, 8),
             solve=solve,
         )
 
@@ -254,7 +253,7 @@ def xmp() -> Iterator[Case]:
                     lambda m: float(m.rates("flows").min() / m.rates("flows").mean()),
                 ),
             ),
-            partial(scenario, [Link(step(k))], groups, 30, 10, record=WINDOWS),
+            partial(scenario, [Link(step(k))], groups, 18, 6, record=WINDOWS),
             solve=True,
         )
     yield from _unequal(
@@ -340,7 +339,9 @@ def _two_rtts(  # noqa: PLR0913
     return Case(
         name,
         tuple(rows),
-        partial(scenario, links, groups, 60, 20, record=WINDOWS if marked else {}, transport=transport),
+        partial(
+            scenario, links, groups, 40, 12, record=WINDOWS if marked else {}, transport=transport
+        ),
         solve=solve,
     )
 
@@ -371,7 +372,7 @@ def _pool(
             )
             for text, group in (("multipath", "multipath"), ("single-path", "single"))
         ),
-        partial(scenario, links, groups, 40, 10),
+        partial(scenario, links, groups, 25, 8),
         solve=True,
     )
 
@@ -430,7 +431,7 @@ def eutcp() -> Iterator[Case]:
                         lambda m: float(m.rates("flows").min() / m.rates("flows").mean()),
                     ),
                 ),
-                partial(scenario, [Link(step(k))], groups, 30, 10, record=WINDOWS),
+                partial(scenario, [Link(step(k))], groups, 18, 6, record=WINDOWS),
                 solve=True,
             )
         controller = {"name": "wutcp", "omega": 0.5, "ecn": "on"}
@@ -445,7 +446,7 @@ def eutcp() -> Iterator[Case]:
                     lambda m: m.cuts_per_round("flows", 0.5),
                 ),
             ),
-            partial(scenario, [Link(step(k))], groups, 30, 10, record=WINDOWS),
+            partial(scenario, [Link(step(k))], groups, 18, 6, record=WINDOWS),
         )
     whole = {"name": "eutcp", "gamma": 1, "ecn": "on"}
     half = {"name": "wutcp", "omega": 0.5, "ecn": "on"}
@@ -467,7 +468,7 @@ def eutcp() -> Iterator[Case]:
         yield Case(
             f"wutcp-weights-{flows}",
             (Row("multipath flows on link 2, Gbps", 1 / 3, absolute(0.04), on_second, on_second),),
-            partial(scenario, links, groups, 40, 10),
+            partial(scenario, links, groups, 25, 8),
             solve=True,
         )
     thresholds = (step(170), step(510))
@@ -728,7 +729,7 @@ def _fcc_delays(minimum: dict[str, Any]) -> Iterator[Case]:
                 f"fcc-rtts-{name}-{count}+{count}",
                 (Row("rate of 2 ms to 6 ms", predicted, relative(0.15), ratio, ratio),),
                 partial(
-                    scenario, [Link(proportional(2000))], groups, 60, 20, transport=minimum
+                    scenario, [Link(proportional(2000))], groups, 40, 12, transport=minimum
                 ),
                 solve=True,
             )
@@ -778,8 +779,3 @@ def _refusal(
         partial(scenario, [Link(step(60)), Link(step(60))], groups, 1, 0),
         solve=True,
     )
-
-
-def means(values: list[float]) -> float:
-    """Their mean."""
-    return float(np.mean(values))

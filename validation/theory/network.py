@@ -249,7 +249,7 @@ def simulate(written: dict[str, Any]) -> Measured:
 def _read(results: pathweave.Results, written: dict[str, Any]) -> Measured:
     """With all tables in memory, because the folder goes."""
     for table in ("flows", "subflows", "links", "windows", "suspensions"):
-        getattr(results, table, None)
+        results.table(table)
     seconds = _seconds(written["stop"]["at"]) - _seconds(written["measure"]["from"])
     return Measured(results, seconds)
 

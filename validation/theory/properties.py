@@ -195,7 +195,7 @@ def suspended(m: Measured) -> float:
     flow = m.results.flows.filter(pl.col("group") == "multipath")["id"].item()
     ends = m.results.runs["ended_s"].item()
     start = ends - m.seconds
-    events = m.results.suspensions
+    events = m.results.table("suspensions")
     if events.is_empty():
         return 0.0
     events = events.filter((pl.col("flow") == flow) & (pl.col("subflow") == 1)).sort("time_s")

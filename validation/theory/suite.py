@@ -2,6 +2,7 @@
 
     python validation/theory/suite.py --predict           # writes predictions.json
     python validation/theory/suite.py --record            # runs all, writes table.json and README
+    python validation/theory/suite.py --record --only fcc # runs these, leaves the others as they are
     python validation/theory/suite.py --only xmp fcc-16   # runs what begins so, prints the rows
 
 A prediction is written down before it is judged: a case whose prediction is not in
@@ -11,6 +12,7 @@ predictions.json, or differs from it, does not run.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import math
 import resource
@@ -33,6 +35,8 @@ PREDICTIONS = FOLDER / "predictions.json"
 TABLE = FOLDER / "table.json"
 NOTES = FOLDER / "notes.json"
 README = FOLDER / "README.md"
+LOCK = FOLDER / ".lock"
+UNEXPLAINED = "Unexplained."
 BEGIN, END = "<!-- written by suite.py --record: begin -->", "<!-- end -->"
 
 Predictions = dict[str, dict[str, dict[str, Any]]]
@@ -116,8 +120,8 @@ def seconds() -> float:
     )
 
 
-def run(chosen: Sequence[Case], *, quiet: bool = False) -> list[Verdict]:
-    """Judge cases in turn, and say how far it is."""
+def run(chosen: Sequence[Case], *, record: bool = False, quiet: bool = False) -> list[Verdict]:
+    """Judge cases in turn, say how far it is, and record each when it is done."""
     begun = time.monotonic()
     verdicts: list[Verdict] = []
     for number, case in enumerate(chosen):
@@ -126,10 +130,25 @@ def run(chosen: Sequence[Case], *, quiet: bool = False) -> list[Verdict]:
             left = gone / number * (len(chosen) - number) if number else math.nan
             ahead = "" if math.isnan(left) else f", {left:.0f} s left"
             print(f"\r\033[K{number + 1}/{len(chosen)} {case.name}{ahead}", end="", file=sys.stderr)
-        verdicts += judge(case)
+        before = seconds()
+        found = judge(case)
+        if record:
+            keep(case, found, seconds() - before)
+        verdicts += found
     if not quiet:
         print("\r\033[K", end="", file=sys.stderr)
     return verdicts
+
+
+def keep(case: Case, verdicts: Sequence[Verdict], spent: float) -> None:
+    """Put a case into table.json, which another run may be writing to."""
+    with LOCK.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        known = json.loads(TABLE.read_text()) if TABLE.exists() else {}
+        known[case.name] = {"cpu_s": round(spent, 1), "rows": [to_json(v) for v in verdicts]}
+        order = [one.name for one in cases.cases()]
+        kept = {name: known[name] for name in order if name in known}
+        TABLE.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
 
 
 def number(value: float | str | None) -> str:
@@ -224,7 +243,7 @@ def note_of(verdict: Verdict, notes: dict[str, str]) -> str:
     """What notes.json says about a row: the longest key that the row's name begins with."""
     name = f"{verdict.case}: {verdict.quantity}"
     known = [key for key in notes if name.startswith(key)]
-    return notes[max(known, key=len)] if known else "Unexplained."
+    return notes[max(known, key=len)] if known else UNEXPLAINED
 
 
 def rewritten(readme: str, text: str) -> str:
@@ -234,20 +253,22 @@ def rewritten(readme: str, text: str) -> str:
     return f"{before}{BEGIN}\n\n{text}\n\n{END}{after}"
 
 
-def record(verdicts: Sequence[Verdict], spent: float) -> None:
-    """Write table.json and the README's table."""
-    about = {"cpu_s": round(spent), "rows": [to_json(v) for v in verdicts]}
-    TABLE.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n")
-    write_readme()
+def recorded() -> tuple[list[Verdict], float]:
+    """The rows of table.json, and what they took."""
+    about = json.loads(TABLE.read_text())
+    rows = [from_json(row) for case in about.values() for row in case["rows"]]
+    return rows, sum(case["cpu_s"] for case in about.values())
+
+
+def read_notes() -> dict[str, str]:
+    """What is said about rows that differ, by the beginning of their names."""
+    return json.loads(NOTES.read_text()) if NOTES.exists() else {}
 
 
 def write_readme() -> None:
     """The README's table, from table.json and notes.json."""
-    about = json.loads(TABLE.read_text())
-    notes = json.loads(NOTES.read_text()) if NOTES.exists() else {}
-    verdicts = [from_json(row) for row in about["rows"]]
-    text = section(verdicts, notes, about["cpu_s"])
-    README.write_text(rewritten(README.read_text(), text))
+    verdicts, spent = recorded()
+    README.write_text(rewritten(README.read_text(), section(verdicts, read_notes(), spent)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -273,18 +294,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if not chosen:
         parser.error("no case begins so: --list shows them")
-    if given.record and given.only:
-        parser.error("--record runs all cases")
     begun = seconds()
-    verdicts = run(chosen)
-    spent = seconds() - begun
+    verdicts = run(chosen, record=given.record)
     if given.record:
-        record(verdicts, spent)
+        write_readme()
     else:
         print("\n".join(lines(verdicts)))
-    print(f"{spent:.0f} s of processor time", file=sys.stderr)
-    notes = json.loads(NOTES.read_text()) if NOTES.exists() else {}
-    open_rows = [v for v in filter(differing, verdicts) if note_of(v, notes) == "Unexplained."]
+    print(f"{seconds() - begun:.0f} s of processor time", file=sys.stderr)
+    notes = read_notes()
+    open_rows = [v for v in filter(differing, verdicts) if note_of(v, notes) == UNEXPLAINED]
     return int(bool(open_rows))
 
 
