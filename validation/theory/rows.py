@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from network import Measured
@@ -69,6 +69,8 @@ class Case:
     """In place of a scenario: values by quantity, of sums that need no simulation."""
     solve: bool = False
     """Whether `solve` is asked; its refusal is what every row then shows."""
+    added: str = ""
+    """Why the case was added when others had run; its predictions come before its own run."""
 
 
 def relative(share: float) -> Tolerance:
@@ -96,8 +98,6 @@ class Verdict:
     tolerance: Tolerance
     simulated: float | None = None
     solved: float | str | None = None
-    note: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)
 
     @property
     def simulation(self) -> str:

@@ -236,6 +236,11 @@ def section(verdicts: Sequence[Verdict], notes: dict[str, str], spent: float) ->
     for text, members in groups.items():
         parts += [f"- {text}"]
         parts += [f"  - {member}" for member in members]
+    parts += ["", "### Predictions that were corrected", ""]
+    for case in cases.cases():
+        parts += [f"- {case.name}, {row.quantity}: {row.corrected}" for row in case.rows if row.corrected]
+    parts += ["", "### Cases that were added when others had run", ""]
+    parts += [f"- {case.name}: {case.added}" for case in cases.cases() if case.added]
     return "\n".join(parts)
 
 
