@@ -116,9 +116,7 @@ def reno_like() -> Iterator[Case]:
             name = f"eutcp-{gamma:g}-{shape}"
             yield case(name, {"name": "eutcp", "gamma": gamma}, rows=tuple(rows))
         for omega in (0.5, 0.25):
-            both = sum(
-                theory.reno_rate(loss, rtt) for loss, rtt in zip(losses, rtts, strict=True)
-            )
+            both = sum(theory.reno_rate(loss, rtt) for loss, rtt in zip(losses, rtts, strict=True))
             rows = [
                 Row(total, math.sqrt(omega) * both / reno, relative(0.1), _to_reno),
                 Row(split, math.sqrt(rho), relative(0.15), _split),
@@ -131,7 +129,7 @@ def reno_like() -> Iterator[Case]:
 # Flows of 2 and of 6 ms on one link.
 
 
-def _unequal(  # noqa: PLR0913
+def _unequal(
     name: str,
     controller: str | dict[str, Any],
     subflows: int,
@@ -282,7 +280,7 @@ def _marks(m: Measured, subflow: int) -> float:
     return m.cuts_per_round("multipath", 0.25, subflow)
 
 
-def _two_rtts(  # noqa: PLR0913
+def _two_rtts(
     name: str,
     controller: str | dict[str, Any],
     single: str | dict[str, Any],
@@ -401,9 +399,7 @@ def _shift() -> Case:
                 lambda m, start=start: properties.share_of_second(m, start, start + 12),
             )
         )
-    return Case(
-        "xmp-shift", tuple(rows), partial(scenario, links, groups, 40, 0, record=WINDOWS)
-    )
+    return Case("xmp-shift", tuple(rows), partial(scenario, links, groups, 40, 0, record=WINDOWS))
 
 
 def eutcp() -> Iterator[Case]:
@@ -549,9 +545,7 @@ def amp() -> Iterator[Case]:
             yield Case(
                 f"{name}-beside-{others}",
                 tuple(rows),
-                partial(
-                    scenario, [Link(step(k))], groups, 3, 1, record={"suspensions": True}
-                ),
+                partial(scenario, [Link(step(k))], groups, 3, 1, record={"suspensions": True}),
             )
     for others, stuck in ((8, False), (40, True)):
         groups = [
@@ -606,8 +600,9 @@ def dcm() -> Iterator[Case]:
                     f"growth of {name}'s windows to AMP's",
                     grown(increase) / amp_grows,
                     relative(0.03),
-                    lambda m, name=name: properties.grown(m, name, 0.1)
-                    / properties.grown(m, "amp", 0.1),
+                    lambda m, name=name: (
+                        properties.grown(m, name, 0.1) / properties.grown(m, "amp", 0.1)
+                    ),
                 )
             )
         yield Case(
@@ -785,9 +780,7 @@ def _fcc_delays(minimum: dict[str, Any]) -> Iterator[Case]:
             yield Case(
                 f"fcc-rtts-{name}-{count}+{count}",
                 (Row("rate of 2 ms to 6 ms", predicted, relative(0.15), ratio, ratio),),
-                partial(
-                    scenario, [Link(proportional(2000))], groups, 40, 12, transport=minimum
-                ),
+                partial(scenario, [Link(proportional(2000))], groups, 40, 12, transport=minimum),
                 solve=True,
             )
     queues = (proportional(300), proportional(300))
@@ -823,9 +816,7 @@ def refusals() -> Iterator[Case]:
     yield _refusal("eutcp", {"name": "eutcp", "gamma": 1}, (SHORT, LONG))
 
 
-def _refusal(
-    name: str, controller: str | dict[str, Any], rtts: tuple[float, float]
-) -> Case:
+def _refusal(name: str, controller: str | dict[str, Any], rtts: tuple[float, float]) -> Case:
     single = name in ("dctcp", "cubic")
     paths = ((0, rtts[0]),) if single else ((0, rtts[0]), (1, rtts[1]))
     groups = [Group("flows", controller, paths)]

@@ -71,7 +71,7 @@ def handshake_rtt_s(link: Link, rtt_s: float) -> float:
     return rtt_s - _transmission_s(link, PACKET_BITS) + _transmission_s(link, ACK_BITS)
 
 
-def scenario(  # noqa: PLR0913
+def scenario(
     links: Sequence[Link],
     groups: Sequence[Group],
     seconds: float,
@@ -227,8 +227,7 @@ class Measured:
             .join(ids, on=["seed", "flow"], how="semi")
             .sort("seed", "flow", "time_s")
         )
-        end = windows["time_s"].max()
-        assert isinstance(end, float)
+        end = float(windows["time_s"].to_numpy().max())
         windows = windows.filter(pl.col("time_s") >= end - self.seconds)
         cuts = 0
         flows = 0
@@ -280,4 +279,6 @@ def solved(written: dict[str, Any], utility: str = "controller") -> Measured | s
         except InputError as error:
             return str(error)
         solve_all(session, objective, Quiet())
-        return _read(pathweave.Results(find_runs(task.folder for task in session.plan.tasks)), written)
+        return _read(
+            pathweave.Results(find_runs(task.folder for task in session.plan.tasks)), written
+        )

@@ -11,6 +11,7 @@ import theory
 
 if TYPE_CHECKING:
     from network import Measured
+
     from pathweave.optimum import AllocationProblem
 
 
@@ -91,12 +92,11 @@ def fmptcp_proposition_1() -> dict[str, float]:
     for _ in range(60):
         problem, _, crossed, rtts = _random_problem(draw, 4, 3)
         found = solve(problem, DelayWeighted())
-        assert found.prices is not None
         at, bad = 0, False
         for matrix, rtt in zip(crossed, rtts, strict=True):
             rates = np.array(found.rates_bps[at : at + len(rtt)])
             at += len(rtt)
-            price = rtt * (matrix @ np.array(found.prices))
+            price = rtt * (matrix @ np.asarray(found.prices))
             weighted = float((rates * rtt.min() / rtt).sum())
             least = float(price.min())
             used = rates > 1e-4 * rates.sum()
@@ -124,9 +124,7 @@ def fmptcp_proposition_2() -> dict[str, float]:
         weights = np.concatenate([rtt.min() / rtt for rtt in rtts])
         owner = np.repeat(np.arange(flows), paths)
 
-        def worst(
-            x: np.ndarray, weights: np.ndarray = weights, owner: np.ndarray = owner
-        ) -> float:
+        def worst(x: np.ndarray, weights: np.ndarray = weights, owner: np.ndarray = owner) -> float:
             weighted = np.bincount(owner, weights * x, flows)
             return -float(np.log(np.maximum(weighted, 1e-9)).sum())
 
@@ -150,10 +148,7 @@ def fmptcp_proposition_2() -> dict[str, float]:
             if found.success and found.fun < best - 1e-9:
                 best, best_rates = float(found.fun), np.array(found.x)
         support = tuple(
-            tuple(
-                int(path)
-                for path in np.flatnonzero(best_rates[owner == flow] > 1e-4)
-            )
+            tuple(int(path) for path in np.flatnonzero(best_rates[owner == flow] > 1e-4))
             for flow in range(flows)
         )
         routing = RoutingProblem(problem, most)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from network import Measured
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from network import Measured
 
 Kind = Literal["relative", "absolute", "at most", "at least", "refused"]
 

@@ -2,7 +2,7 @@
 
     python validation/theory/suite.py --predict           # writes predictions.json
     python validation/theory/suite.py --record            # runs all, writes table.json and README
-    python validation/theory/suite.py --record --only fcc # runs these, leaves the others as they are
+    python validation/theory/suite.py --record --only fcc # runs these, keeps the other rows
     python validation/theory/suite.py --only xmp fcc-16   # runs what begins so, prints the rows
 
 A prediction is written down before it is judged: a case whose prediction is not in
@@ -213,9 +213,13 @@ def section(verdicts: Sequence[Verdict], notes: dict[str, str], spent: float) ->
     solved = [v for v in verdicts if v.solution in ("agrees", "differs")]
     agree = sum(v.simulation == "agrees" for v in simulated)
     agree_solved = sum(v.solution == "agrees" for v in solved)
+    counts = (
+        f"`python validation/theory/suite.py --record`, {spent:.0f} s of processor time: of"
+        f" {len(simulated)} simulated rows {agree} agree, of {len(solved)} solved or counted ones"
+        f" {agree_solved}."
+    )
     parts = [
-        f"`suite.py --record` took {spent:.0f} s of processor time. Of {len(simulated)} simulated"
-        f" rows {agree} agree; of {len(solved)} solved or counted ones {agree_solved}.",
+        counts,
         "",
         *lines(verdicts),
         "",
@@ -238,7 +242,9 @@ def section(verdicts: Sequence[Verdict], notes: dict[str, str], spent: float) ->
         parts += [f"  - {member}" for member in members]
     parts += ["", "### Predictions that were corrected", ""]
     for case in cases.cases():
-        parts += [f"- {case.name}, {row.quantity}: {row.corrected}" for row in case.rows if row.corrected]
+        parts += [
+            f"- {case.name}, {row.quantity}: {row.corrected}" for row in case.rows if row.corrected
+        ]
     parts += ["", "### Cases that were added when others had run", ""]
     parts += [f"- {case.name}: {case.added}" for case in cases.cases() if case.added]
     return "\n".join(parts)

@@ -23,17 +23,17 @@ fluid balance w^2 = 2/p has 1.414.
 
 
 def xmp_marks(window: float, beta: float) -> float:
-    """p of a marked round: XMP paper, equation 3, with delta = 1 and the window at the cut."""
+    """Share p of marked rounds: XMP paper, equation 3, with delta = 1 and the window at the cut."""
     return 1 / (1 + window / beta)
 
 
 def eutcp_marks(total: float, gamma: float) -> float:
-    """p of a congested round with equal RTTs, `total` the sum of a connection's windows."""
+    """Share p of congested rounds with equal RTTs, `total` the sum of a connection's windows."""
     return 1 / (1 + gamma * total / 2)
 
 
 def wutcp_marks(window: float, omega: float) -> float:
-    """p of a congested round of one subflow."""
+    """Share p of congested rounds of one subflow."""
     return 1 / (1 + window / (2 * omega))
 
 
@@ -86,13 +86,11 @@ def lia_ratio(losses: Sequence[float], rtts: Sequence[float]) -> float:
 
 
 def semicoupled_total(losses: Sequence[float], rtts: Sequence[float], gamma: float = 1.0) -> float:
-    """y of EUTCP(gamma) where each packet is lost by itself: root of 2/gamma sum 1/(p tau^2).
+    """Total y of EUTCP(gamma) where each packet is lost by itself: root of 2/gamma sum 1/(p tau^2).
 
     From 1/(tau_r y) = p_r gamma w_r / 2, which the increase and the cut of a packet balance at.
     """
-    return math.sqrt(
-        2 / gamma * sum(1 / (p * rtt**2) for p, rtt in zip(losses, rtts, strict=True))
-    )
+    return math.sqrt(2 / gamma * sum(1 / (p * rtt**2) for p, rtt in zip(losses, rtts, strict=True)))
 
 
 def reno_rate(loss: float, rtt: float) -> float:
@@ -130,9 +128,7 @@ def eutcp_solved(rtts: tuple[float, float]) -> Matrix:
     return ((mean / rtts[0], mean / rtts[0]), (mean / rtts[1], mean / rtts[1]))
 
 
-def fcc_equals(
-    rtts: tuple[float, float], multipath: float, singles: tuple[float, float]
-) -> Matrix:
+def fcc_equals(rtts: tuple[float, float], multipath: float, singles: tuple[float, float]) -> Matrix:
     """FCC's beta = alpha, with everyone's alpha_total: s_i = (a_i / a) (tau_i / T) Y.
 
     Y is the sum of x_j T / tau_j, the rate that FMPTCP's equation 1 weights with delays.
@@ -145,7 +141,7 @@ def fcc_equals(
 
 
 def wutcp_equals(omega: float) -> Matrix:
-    """WUTCP's windows are to a TCP's as omega to 1: x_i = omega s_i, whatever the other path does."""
+    """WUTCP's windows are to a TCP's as omega to 1: x_i = omega s_i on each path by itself."""
     return ((1 / omega, 0.0), (0.0, 1 / omega))
 
 
