@@ -58,6 +58,8 @@ class Row:
     """From `pathweave solve --utility controller`, which is held to the tolerance too."""
     corrected: str = ""
     """Why the prediction is not the one that was written down first."""
+    added: str = ""
+    """Why the row was added when others of its case had run."""
 
 
 @dataclass(frozen=True)

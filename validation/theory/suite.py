@@ -245,8 +245,10 @@ def section(verdicts: Sequence[Verdict], notes: dict[str, str], spent: float) ->
         parts += [
             f"- {case.name}, {row.quantity}: {row.corrected}" for row in case.rows if row.corrected
         ]
-    parts += ["", "### Cases that were added when others had run", ""]
+    parts += ["", "### What was added when others had run", ""]
     parts += [f"- {case.name}: {case.added}" for case in cases.cases() if case.added]
+    for case in cases.cases():
+        parts += [f"- {case.name}, {row.quantity}: {row.added}" for row in case.rows if row.added]
     return "\n".join(parts)
 
 

@@ -207,3 +207,30 @@ def dcm_increase(window: np.ndarray, tau: np.ndarray) -> np.ndarray:
     """LIA's min(a / w_total, 1 / w_r)."""
     coupled = (window / tau**2).max() / (window / tau).sum() ** 2
     return np.minimum(coupled, 1 / window)
+
+
+def fcc_two_paths(
+    rtts: tuple[float, float],
+    alphas: tuple[float, float, float],
+    singles: tuple[int, int],
+    limit: int,
+    capacity: float,
+) -> tuple[float, float, float, float]:
+    """FCC on two paths whose queues lengthen the RTTs.
+
+    `alphas` are alpha_total of the multipath flow and of the single-path flows on either path; a
+    queue holds limit alpha / s packets, s the rate of a single-path flow there.
+    """
+    now, rates = rtts, (0.0, 0.0, 1.0, 1.0)
+    for _ in range(200):
+        rates = two_paths(fcc_equals(now, alphas[0], alphas[1:]), singles)
+        queues = [
+            limit * alpha / (rate * capacity) / capacity
+            for alpha, rate in zip(alphas[1:], rates[2:], strict=True)
+        ]
+        # Half a step, because rates swing otherwise.
+        now = (
+            (now[0] + rtts[0] + queues[0]) / 2,
+            (now[1] + rtts[1] + queues[1]) / 2,
+        )
+    return rates
