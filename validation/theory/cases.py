@@ -597,13 +597,29 @@ def amp() -> Iterator[Case]:
                 tuple(rows),
                 partial(scenario, [Link(step(k))], groups, 3, 1, record={"suspensions": True}),
             )
-    for others, stuck in ((8, False), (40, True)):
+    hypothesis = (
+        "amp-on-beside-4 suspends below the threshold of the paper. Tests whether a connection of"
+        " m subflows does so beyond (BDP + K) / (m cwnd_min) connections, where its coupled windows"
+        " would sum to less than m times the minimum."
+    )
+    second = (
+        "amp-suspended-9 refutes that. Beside n DCTCP flows a round is marked with f = root of"
+        " 2 n / (BDP + K), AMP's windows sum to beta (1/f - 1), and a suspended subflow returns"
+        " after 8 rounds without a mark. Tests n = 1, where windows are above 3 and cycles longer"
+        " than 8 rounds (f < 1/4 and f < 1/8)."
+    )
+    for others, stuck, added in (
+        (8, False, hypothesis),
+        (40, True, hypothesis),
+        (1, False, second),
+    ):
+        threshold = "7.1 DCTCP flows" if others == 1 else "28.3 connections"
         groups = [
             Group("multipath", on, ((0, SHORT),) * 4),
             Group("single", "dctcp", ((0, SHORT),), others),
         ]
         row = Row(
-            "share of time that subflow 2 is suspended, threshold 28.3 connections",
+            f"share of time that subflow 2 is suspended, threshold {threshold}",
             0.9 if stuck else 0.05,
             AT_LEAST if stuck else AT_MOST,
             properties.suspended,
@@ -612,9 +628,7 @@ def amp() -> Iterator[Case]:
             f"amp-suspended-{others + 1}",
             (row,),
             partial(scenario, [Link(step(60))], groups, 6, 1, record={"suspensions": True}),
-            added="amp-on-beside-4 suspends below the threshold of the paper. Tests that a"
-            " connection of m subflows does so beyond (BDP + K) / (m cwnd_min) connections, where"
-            " its coupled windows sum to less than m times the minimum.",
+            added=added,
         )
     for singles in ((1, 1), (1, 3)):
         yield _two_rtts(
