@@ -387,7 +387,7 @@ def _two_rtts(
         name,
         tuple(rows),
         partial(
-            scenario, links, groups, 40, 12, record=WINDOWS if marked else {}, transport=transport
+            scenario, links, groups, 28, 9, record=WINDOWS if marked else {}, transport=transport
         ),
         solve=solve,
         added=added,
