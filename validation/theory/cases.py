@@ -170,7 +170,7 @@ def _unequal(
     def rounds(m: Measured) -> float:
         return m.cuts_per_round("long", cut or 0) / m.cuts_per_round("short", cut or 0)
 
-    later = "Added to find out why the two rows above do not hold; written down before its run."
+    later = "Added to find out why the two rows above do not both hold; predicted before its run."
     for count in counts:
         groups = [
             Group("short", controller, ((0, SHORT),) * subflows, count),
@@ -183,7 +183,10 @@ def _unequal(
             relative(0.2),
             windows,
             base_windows if solve and utility else None,
-            added="" if utility else "Added when the row below had run.",
+            added=""
+            if utility
+            else "Added when the row below had run, from which its value can be worked out: not a blind"
+            " prediction.",
         )
         rows = [
             equal,

@@ -240,16 +240,35 @@ def section(verdicts: Sequence[Verdict], notes: dict[str, str], spent: float) ->
     for text, members in groups.items():
         parts += [f"- {text}"]
         parts += [f"  - {member}" for member in members]
-    parts += ["", "### Predictions that were corrected", ""]
+    return "\n".join([*parts, *changes()])
+
+
+def changes() -> list[str]:
+    """Corrected predictions with the first ones, and what was added, one line for each reason."""
+    known: Predictions = json.loads(PREDICTIONS.read_text())
+    corrected: dict[str, list[str]] = {}
+    added: dict[str, list[str]] = {}
     for case in cases.cases():
-        parts += [
-            f"- {case.name}, {row.quantity}: {row.corrected}" for row in case.rows if row.corrected
-        ]
-    parts += ["", "### What was added when others had run", ""]
-    parts += [f"- {case.name}: {case.added}" for case in cases.cases() if case.added]
-    for case in cases.cases():
-        parts += [f"- {case.name}, {row.quantity}: {row.added}" for row in case.rows if row.added]
-    return "\n".join(parts)
+        if case.added:
+            added.setdefault(case.added, []).append(case.name)
+        for row in case.rows:
+            if row.added:
+                added.setdefault(row.added, []).append(f"{case.name}, {row.quantity}")
+            if row.corrected:
+                first = known[case.name][row.quantity]["first"]
+                limit = Tolerance(first["kind"], first["size"]).text()
+                before = f"(first: {number(first['predicted'])}, {limit})"
+                name = f"{case.name}, {row.quantity} {before}"
+                corrected.setdefault(row.corrected, []).append(name)
+    parts: list[str] = []
+    for title, reasons in (
+        ("Predictions that were corrected", corrected),
+        ("What was added when others had run", added),
+    ):
+        parts += ["", f"### {title}", ""]
+        for text, members in reasons.items():
+            parts += [f"- {text}", *(f"  - {member}" for member in members)]
+    return parts
 
 
 def note_of(verdict: Verdict, notes: dict[str, str]) -> str:
