@@ -1,4 +1,8 @@
-"""All cases, with what is predicted."""
+"""All cases, with what is predicted.
+
+One file of over 800 lines: it is the table of the page, read from top to bottom, and a case means little without those of the
+same controller next to it.
+"""
 
 from __future__ import annotations
 

@@ -9,9 +9,10 @@
 //! - congestion avoidance: +omega / w_r for each acknowledged packet; congestion there halves w_r;
 //! - a loss is congestion, and with `ecn = "on"` a marked round too.
 //!
-//! omega may differ by subflow: a list has one for each, the last also for those beyond it. It is 1/m by default; `1/m^2` is EWTCP (`ewtcp`) but for slow start, which is TCP's there; the paper also runs `1/sqrt(m)`. With one subflow
-//! these three are Reno: omega = 1 adds 1 in slow start and halves. Smaller numbers than
-//! 0.00001 (256 subflows have 1/m^2 = 0.000015) are not accepted, nor larger ones than 1, a TCP's.
+//! omega is 1/m by default; `1/m^2` is EWTCP (`ewtcp`) except in slow start, which is TCP's there; the paper also
+//! runs `1/sqrt(m)`. With one subflow these three are Reno: omega = 1 adds 1 in slow start and halves. A number is the
+//! same for every m. A list has one for each subflow, and its last number is also that of any further ones. Numbers
+//! below 0.00001 (256 subflows have 1/m^2 = 0.000015) and above 1, a TCP's, are refused.
 //!
 //! Each subflow settles where a round meets congestion with probability p = 1 / (1 + w_r / (2 omega)), so
 //! that its window is to a TCP's about as omega to 1. The connection maximises sum_r omega U_tcp(x_r): there

@@ -35,14 +35,8 @@ fn settings(name: &str) -> Vec<Vec<(String, Value)>> {
                 choices,
                 minimum,
                 maximum,
-            } => {
-                for &choice in choices {
-                    settings.push(vec![(name.clone(), Value::Text(choice.to_string()))]);
-                }
-                settings.push(vec![(name.clone(), Value::Number(minimum))]);
-                settings.push(vec![(name, Value::Number(maximum))]);
             }
-            ParameterKind::ChoiceOrPerSubflow {
+            | ParameterKind::ChoiceOrPerSubflow {
                 choices,
                 minimum,
                 maximum,
@@ -51,7 +45,11 @@ fn settings(name: &str) -> Vec<Vec<(String, Value)>> {
                     settings.push(vec![(name.clone(), Value::Text(choice.to_string()))]);
                 }
                 settings.push(vec![(name.clone(), Value::Number(minimum))]);
-                settings.push(vec![(name, Value::Numbers(vec![maximum, minimum]))]);
+                settings.push(vec![(name.clone(), Value::Number(maximum))]);
+                let list = Value::Numbers(vec![maximum, minimum]);
+                if parameter.kind.accepts(&list) {
+                    settings.push(vec![(name, list)]);
+                }
             }
         }
     }

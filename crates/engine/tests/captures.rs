@@ -432,7 +432,7 @@ fn explicit(controller: &str, marks: Option<u32>, queue: u32) -> Plan {
     plan
 }
 
-/// The capture of a plan: its data packets and its acknowledgements. Everything else is without fields.
+/// The data packets and the acknowledgements of a capture. Checks that the handshake carries no fields.
 fn data_and_acknowledgements(output: &Output, fields: &str) -> (Vec<Seen>, Vec<Seen>) {
     let capture = &output.captures[0];
     let expected = format!("congestion fields: {fields}");

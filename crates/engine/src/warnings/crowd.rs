@@ -45,7 +45,7 @@ fn most_at_one_host(group: &GroupPlan) -> Option<(u32, u32)> {
             Some((first.unwrap_or(0), p.servers))
         }
         Pattern::Listed(list) => {
-            // When flows of a given size end is not known.
+            // It is not known when flows with a size will end.
             let endless = list.flows.iter().filter(|flow| {
                 matches!(flow.size.as_ref().unwrap_or(&group.size), Size::Unlimited)
             });

@@ -1,6 +1,6 @@
 //! Marking thresholds that leave links idle after a cut.
 
-use super::{Warning, bdp};
+use super::{Warning, bdp, in_packets};
 use pathweave_network::{Marking, Threshold};
 use pathweave_scenario::Plan;
 use pathweave_units::{Rate, Time};
@@ -26,10 +26,7 @@ pub(super) fn warnings(plan: &Plan, rtt: Time) -> Vec<Warning> {
         };
         let packet = group.transport.data_packet;
         let fits = bdp(rate, rtt, packet);
-        let k = match threshold {
-            Threshold::Packets(k) => k,
-            Threshold::Bytes(k) => k.get() as f64 / f64::from(packet),
-        };
+        let k = in_packets(threshold, packet);
         let needed = fits / divisor;
         let warning = Warning {
             key: "fabric.queue.mark.k".to_owned(),

@@ -1,7 +1,7 @@
 //! Too many subflows for their smallest windows: more packets are under way than a link and its marking threshold hold.
 
 use super::crowd::Crowd;
-use super::{Warning, bdp};
+use super::{Warning, bdp, in_packets};
 use pathweave_network::{Limit, Marking, Threshold};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
@@ -26,25 +26,17 @@ pub(super) fn warnings(plan: &Plan, crowds: &[Crowd], rtt: Time) -> Vec<Warning>
         };
         let under_way = f64::from(subflows) * least;
         let fits = bdp(crowd.rate, rtt, config.data_packet);
-        let packets = |bytes: u64| bytes as f64 / f64::from(config.data_packet);
+        let marks = "the queue stays above K, and all packets are marked";
+        let overflows = "the queue overflows whatever controllers do";
         let (room, name, what) = match (crowd.queue.marking, crowd.queue.limit) {
             (Marking::Step { threshold, .. }, _) => {
-                let k = match threshold {
-                    Threshold::Packets(k) => k,
-                    Threshold::Bytes(k) => packets(k.get()),
-                };
-                (k, "K", "the queue stays above K, and all packets are marked")
+                (in_packets(threshold, config.data_packet), "K", marks)
             }
-            (_, Limit::Packets(limit)) => (
-                f64::from(limit),
-                "limit",
-                "the queue overflows whatever controllers do",
-            ),
-            (_, Limit::Bytes(limit)) => (
-                packets(limit.get()),
-                "limit",
-                "the queue overflows whatever controllers do",
-            ),
+            (_, Limit::Packets(limit)) => (f64::from(limit), "limit", overflows),
+            (_, Limit::Bytes(limit)) => {
+                let limit = in_packets(Threshold::Bytes(limit), config.data_packet);
+                (limit, "limit", overflows)
+            }
             (_, Limit::None) => return None,
         };
         (under_way > fits + room).then(|| Warning {

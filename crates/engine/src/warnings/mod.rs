@@ -7,6 +7,7 @@ mod minimum_windows;
 
 use crate::base_rtt::longest_base_rtt;
 use pathweave_fabric::routing::Router;
+use pathweave_network::Threshold;
 use pathweave_scenario::Plan;
 use pathweave_units::{Rate, Time};
 
@@ -32,6 +33,14 @@ pub fn warnings(plan: &Plan) -> Vec<Warning> {
     found.extend(minimum_windows::warnings(plan, &crowds, rtt));
     found.extend(fcc::warnings(plan, &crowds, rtt));
     found
+}
+
+/// A threshold in packets of this size.
+fn in_packets(threshold: Threshold, packet: u16) -> f64 {
+    match threshold {
+        Threshold::Packets(packets) => packets,
+        Threshold::Bytes(bytes) => bytes.get() as f64 / f64::from(packet),
+    }
 }
 
 /// How many packets of this size a link carries in a round trip.
