@@ -10,6 +10,7 @@ import typer
 
 from pathweave.cli.options import Json  # noqa: TC001
 from pathweave.results import layout
+from pathweave.shown import json_escaped
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,7 +40,7 @@ def results(
     entries = inventory.inventory(found)
     others = inventory.elsewhere(found)
     if json:
-        typer.echo(inventory.as_json(entries, others))
+        typer.echo(json_escaped(inventory.as_json(entries, others)))
         return
     _print(output(), entries, others)
 
