@@ -189,8 +189,8 @@ def _unequal(
             base_windows if solve and utility else None,
             added=""
             if utility
-            else "Added when the row below had run, from which its value can be worked out: not a blind"
-            " prediction.",
+            else "Added when the row below had run, from which its value can be worked out: not a"
+            " blind prediction.",
         )
         rows = [
             equal,
