@@ -30,6 +30,7 @@ mod ports;
 mod random_scenarios;
 mod rates;
 mod reactions;
+mod red;
 mod rerouting;
 mod rtts;
 mod shared_buffers;

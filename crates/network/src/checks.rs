@@ -190,6 +190,7 @@ impl QueueRules {
             }
             Marking::Linear { from, to, .. } if packets > from && packets <= to => None,
             Marking::Linear { to, .. } => Some(packets > to),
+            Marking::Red { .. } => None, // it depends on what came before
         }
     }
 }

@@ -8,6 +8,7 @@
 
 mod agent;
 mod arrivals;
+mod averaging;
 #[cfg(feature = "checks")]
 mod checks;
 mod crossing;

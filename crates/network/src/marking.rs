@@ -1,5 +1,6 @@
 //! The admission decision at a port: take, mark or drop.
 
+use crate::averaging::AverageQueue;
 use crate::packet::Header;
 use crate::queue::{Limit, Marking, MarkingRule, QueueConfig, Threshold, Waiting};
 use pathweave_random::Stream;
@@ -19,6 +20,8 @@ pub(crate) enum Verdict {
 pub(crate) struct Admission {
     limit: Limit,
     marking: Marking,
+    /// Where marks go by an average.
+    average: Option<AverageQueue>,
     drop_ecn_blind: bool,
     stream: Stream,
     /// Probability that the link loses a packet that is taken.
@@ -56,6 +59,15 @@ impl Admission {
                 ..
             } => 0,
             Marking::Linear { from, .. } => from as u32,
+            Marking::Red { .. } => 0, // the average has to see every packet
+        };
+        let full_from = match config.marking {
+            Marking::Red { .. } => 0,
+            _ => full_from,
+        };
+        let average = match config.marking {
+            Marking::Red { weight, .. } => Some(AverageQueue::new(weight)),
+            _ => None,
         };
         let saturated = |packets: u32| u16::try_from(packets).unwrap_or(u16::MAX);
         let taken_below = [
@@ -70,6 +82,7 @@ impl Admission {
         Admission {
             limit: config.limit,
             marking: config.marking,
+            average,
             drop_ecn_blind: config.drop_ecn_blind,
             stream,
             loss: 0.0,
@@ -103,6 +116,11 @@ impl Admission {
             }
         );
         matches!(self.limit, Limit::Bytes(_)) || marks_by_bytes
+    }
+
+    /// The average of the queue, where marks go by one: it has to be told of idle times.
+    pub fn average(&mut self) -> Option<&mut AverageQueue> {
+        self.average.as_mut()
     }
 
     /// What waits, as a share of the limit; zero without a limit.
@@ -178,6 +196,10 @@ impl Admission {
             let loses = self.loss > 0.0 && self.stream.uniform() < self.loss;
             return if loses { Verdict::Lose } else { Verdict::Take };
         }
+        let average = self
+            .average
+            .as_mut()
+            .map(|queue| queue.see(waiting.packets));
         if self.is_full(waiting, header.size()) {
             return Verdict::Drop;
         }
@@ -206,6 +228,25 @@ impl Admission {
                 queue > to
                     || (queue > from
                         && self.stream.uniform() < probability * (queue - from) / (to - from))
+            }
+            Marking::Red {
+                from,
+                to,
+                probability,
+                ..
+            } => {
+                let (Some(average), Some(queue)) = (average, &mut self.average) else {
+                    unreachable!("RED has an average")
+                };
+                let marks = average > to
+                    || (average > from && {
+                        let probability = probability * (average - from) / (to - from);
+                        self.stream.uniform() < queue.spread(probability)
+                    });
+                if marks || average <= from {
+                    queue.start_spread();
+                }
+                marks
             }
         };
         if (!congested || header.ecn_capable() || !self.drop_ecn_blind)
@@ -365,6 +406,59 @@ mod tests {
             bytes: 0,
         };
         assert_eq!(queue.decide(waiting, &header), Verdict::Take);
+    }
+
+    #[test]
+    fn red_with_weight_1_and_equal_thresholds_is_the_step() {
+        let red = Marking::Red {
+            from: 10.0,
+            to: 10.0,
+            probability: 1.0,
+            weight: 1.0,
+        };
+        for limit in [Limit::Packets(20), Limit::Bytes(Bytes::new(30_000))] {
+            for drop_ecn_blind in [false, true] {
+                let mut red = admission(limit, red, drop_ecn_blind);
+                let mut step = admission(limit, step(10.0, MarkingRule::Above), drop_ecn_blind);
+                for arrival in 0..1000_u32 {
+                    let (packets, ecn) = (arrival * 7919 % 25, arrival % 3 > 0);
+                    let bytes = packets * 1500;
+                    assert_eq!(
+                        decide(&mut red, packets, bytes, ecn),
+                        decide(&mut step, packets, bytes, ecn),
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn red_marks_by_the_average_and_as_often_as_stated() {
+        let red = Marking::Red {
+            from: 5.0,
+            to: 15.0,
+            probability: 0.1,
+            weight: 0.002,
+        };
+        let mut queue = admission(Limit::Packets(100), red, false);
+        // A burst of 90 packets: the average stays below 5 for as long as 1 - 0.998^n is below 5/90, for 28 packets.
+        let burst: Vec<Verdict> = (0..28).map(|_| decide(&mut queue, 90, 0, true)).collect();
+        assert!(burst.iter().all(|verdict| *verdict == Verdict::Take));
+        // With an average of 10 the chance is 0.05, spread evenly over 1 to 20 packets: a mark in every 10.5.
+        for _ in 0..10_000 {
+            decide(&mut queue, 10, 0, true);
+        }
+        let marked: Vec<usize> = (0..105_000)
+            .filter(|_| decide(&mut queue, 10, 0, true) == Verdict::TakeAndMark)
+            .collect();
+        let longest = marked.windows(2).map(|pair| pair[1] - pair[0]).max();
+        assert!(longest <= Some(20));
+        // Distances have a variance of (20^2 - 1)/12 = 33: four standard deviations of 10,000 such.
+        assert!(
+            (marked.len() as f64 - 10_000.0).abs() < 4.0 * 55.0,
+            "{}",
+            marked.len()
+        );
     }
 
     #[test]

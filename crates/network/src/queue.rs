@@ -73,6 +73,18 @@ pub enum Marking {
         /// Probability at `to`.
         probability: f64,
     },
+    /// The same by an average of the queue, with marks spread evenly: RED (Floyd and Jacobson 1993). With weight 1 and both
+    /// thresholds at K it is the step above K.
+    Red {
+        /// Average up to which none is marked, in packets.
+        from: f64,
+        /// Average above which all are marked, in packets.
+        to: f64,
+        /// Probability at `to`.
+        probability: f64,
+        /// The part of the difference to the queue by which each arriving packet moves the average.
+        weight: f64,
+    },
 }
 
 /// A port's queue.

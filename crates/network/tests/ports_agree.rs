@@ -407,6 +407,12 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
             to: 6.0,
             probability: 0.8
         }),
+        (0.05f64..=1.0).prop_map(|weight| Marking::Red {
+            from: 1.0,
+            to: 5.0,
+            probability: 0.5,
+            weight,
+        }),
     ];
     (limit, marking, any::<bool>()).prop_map(|(limit, marking, drop_ecn_blind)| QueueConfig {
         limit,

@@ -218,8 +218,16 @@ fn queue(draw: &mut Draw, in_bytes: bool) -> Value {
     }
     let most = if has_limit { packets } else { 100 };
     queue.maybe(draw, 0.7, "mark", |draw| {
-        let kinds = ["none", "step", "step", "step", "linear", "proportional"];
-        let kind = *draw.pick(&kinds[..if in_bytes || is_unlimited { 5 } else { 6 }]);
+        let kinds = [
+            "none",
+            "step",
+            "step",
+            "step",
+            "linear",
+            "red",
+            "proportional",
+        ];
+        let kind = *draw.pick(&kinds[..if in_bytes || is_unlimited { 6 } else { 7 }]);
         let mut mark = table("kind", kind);
         match kind {
             "step" => {
@@ -241,6 +249,15 @@ fn queue(draw: &mut Draw, in_bytes: bool) -> Value {
                 mark.set("from", from);
                 mark.set("to", from + draw.number(0.5, 60.0));
                 mark.set("probability", draw.number(0.01, 1.0));
+            }
+            "red" => {
+                let from = draw.number(0.0, 30.0);
+                mark.set("from", from);
+                mark.set("to", from + draw.number(0.0, 60.0));
+                mark.maybe(draw, 0.7, "probability", |draw| {
+                    draw.number(0.01, 1.0).into()
+                });
+                mark.maybe(draw, 0.7, "weight", |draw| draw.log(1e-4, 1.0).into());
             }
             "proportional" => {
                 mark.maybe(draw, 0.6, "high", |draw| draw.number(0.05, 1.0).into());

@@ -61,6 +61,8 @@ struct DeparturePort<A: Agent> {
     waiting: VecDeque<WaitingPacket<A::Label>>,
     waiting_bytes: u32,
     in_service: Option<InService<A::Label>>,
+    /// When it last began to wait for packets.
+    idle_since: Time,
     wire: VecDeque<OnWire<A::Label>>,
     up: bool,
     serialisation: Serialisation,
@@ -84,6 +86,7 @@ impl<A: Agent> DeparturePort<A> {
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             in_service: None,
+            idle_since: Time::ZERO,
             wire: VecDeque::new(),
             up: true,
             serialisation: Serialisation::new(rate),
@@ -166,6 +169,11 @@ impl<A: Agent> DeparturePort<A> {
             self.statistics.dropped += 1;
             return false;
         }
+        if self.in_service.is_none()
+            && let Some(average) = self.admission.average()
+        {
+            average.rest(self.idle_since, now, self.serialisation.time(size));
+        }
         match self.admission.decide(waiting, &header) {
             Verdict::Take => {}
             Verdict::TakeAndMark => {
@@ -225,6 +233,8 @@ impl<A: Agent> DeparturePort<A> {
             self.waiting_bytes -= u32::from(next.header.size());
             self.statistics.waited += u128::from((now - next.since).as_picos());
             self.serve(now, next, events);
+        } else {
+            self.idle_since = now;
         }
     }
 
@@ -286,6 +296,7 @@ impl<A: Agent> DeparturePort<A> {
         };
         self.waiting_bytes = 0;
         self.up = false;
+        self.idle_since = now;
         purged
     }
 }
@@ -448,8 +459,10 @@ impl<A: Agent> Ports for DeparturePorts<A> {
         port.fail(now, buffer, events)
     }
 
-    fn restore(&mut self, port: PortId, _now: Time) {
-        self.at_mut(port).up = true;
+    fn restore(&mut self, port: PortId, now: Time) {
+        let port = self.at_mut(port);
+        port.up = true;
+        port.idle_since = now;
     }
 
     fn is_up(&self, port: PortId) -> bool {

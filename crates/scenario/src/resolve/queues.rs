@@ -230,6 +230,13 @@ fn marking(
             format!("{key} is {value}; expected a number above 0 and at most 1"),
         ))
     };
+    let begins_marking_at = |from: f64| {
+        if (0.0..=1e9).contains(&from) {
+            return Ok(());
+        }
+        let text = format!("from is {from}; expected 0 packets or more");
+        Err(("from", text))
+    };
     match mark {
         None | Some(MarkTable::None(_)) => Ok(Marking::None),
         Some(MarkTable::Step(step)) => {
@@ -259,14 +266,25 @@ fn marking(
             };
             Ok(Marking::Step { threshold, rule })
         }
+        Some(MarkTable::Red(red)) => {
+            let (from, to) = (red.from, red.to);
+            begins_marking_at(from)?;
+            if !(to >= from && to <= 1e9) {
+                let text = format!("to is {to}; expected at least from, {from}");
+                return Err(("to", text));
+            }
+            share("probability", red.probability)?;
+            share("weight", red.weight)?;
+            Ok(Marking::Red {
+                from,
+                to,
+                probability: red.probability,
+                weight: red.weight,
+            })
+        }
         Some(MarkTable::Linear(linear)) => {
             let (from, to) = (linear.from, linear.to);
-            if !(0.0..=1e9).contains(&from) {
-                return Err((
-                    "from",
-                    format!("from is {from}; expected 0 packets or more"),
-                ));
-            }
+            begins_marking_at(from)?;
             if !(to > from && to <= 1e9) {
                 return Err(("to", format!("to is {to}; expected more than from, {from}")));
             }

@@ -33,6 +33,8 @@ tagged! {
         "linear" => Linear(LinearTable),
         /// With a probability equal to the share of the limit that waits (FCC's rule).
         "proportional" => Proportional(ProportionalTable),
+        /// RED: as linear, by an average of the queue, with marks spread evenly.
+        "red" => Red(RedTable),
     }
 }
 
@@ -70,6 +72,40 @@ pub(crate) struct LinearTable {
     pub to: f64,
     /// Probability at `to`.
     pub probability: f64,
+}
+
+/// Floyd and Jacobson 1993, whose recommendations the defaults are.
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RedTable {
+    /// Average queue up to which none is marked, in packets.
+    #[serde(default = "red_from")]
+    pub from: f64,
+    /// Average queue above which all are marked, in packets. Equal to `from`, it makes a step.
+    #[serde(default = "red_to")]
+    pub to: f64,
+    /// Probability at `to`, before marks are spread evenly.
+    #[serde(default = "red_probability")]
+    pub probability: f64,
+    /// The part of the difference to the queue by which each arriving packet moves the average; 1 is the queue itself.
+    #[serde(default = "red_weight")]
+    pub weight: f64,
+}
+
+fn red_from() -> f64 {
+    5.0
+}
+
+fn red_to() -> f64 {
+    15.0
+}
+
+fn red_probability() -> f64 {
+    0.02
+}
+
+fn red_weight() -> f64 {
+    0.002
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -111,6 +147,17 @@ impl From<&QueueConfig> for QueueTable {
                 from,
                 to,
                 probability,
+            }),
+            Marking::Red {
+                from,
+                to,
+                probability,
+                weight,
+            } => MarkTable::Red(RedTable {
+                from,
+                to,
+                probability,
+                weight,
             }),
         };
         let drop_ecn_blind = Some(queue.drop_ecn_blind);

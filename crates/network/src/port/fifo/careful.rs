@@ -119,6 +119,11 @@ impl<A: Agent> Careful<'_, A> {
             packets: in_port.saturating_sub(1),
             bytes: cold.waiting_bytes,
         };
+        if in_port == 0
+            && let Some(average) = cold.admission.average()
+        {
+            average.rest(hot.free_at, now, hot.serialisation.time(header.size()));
+        }
         match cold.admission.decide(waiting, &header) {
             Verdict::Take => {}
             Verdict::TakeAndMark => {
