@@ -453,6 +453,36 @@ mod tests {
         sum / rounds
     }
 
+    /// What a round changes the window by on average, where a share `p` of the rounds is marked.
+    fn mean_change(beta: f64, window: f64, p: f64) -> f64 {
+        let after = |marked| {
+            let mut connection =
+                GreedySender::new("bos", &[number("beta", beta)], &[(window, 100)]);
+            connection.round(0, false); // of the packets that were in flight at first
+            connection.paths[0].window = window;
+            connection.round(0, marked);
+            connection.window(0)
+        };
+        (1.0 - p) * after(false) + p * after(true) - window
+    }
+
+    /// Equation 2 of the XMP paper, times the round: (1 - p) delta - p w / beta, away from equilibrium as well.
+    #[test]
+    fn a_round_changes_the_window_as_in_the_fluid_model() {
+        for beta in [4.0, 5.0, 6.0] {
+            for window in [12.0, 30.0, 60.0] {
+                for p in [0.0, 0.05, 0.3, 1.0] {
+                    let expected = (1.0 - p) - p * window / beta;
+                    let change = mean_change(beta, window, p);
+                    assert!(
+                        (change - expected).abs() < 1e-9,
+                        "{beta} {window} {p}: {change}"
+                    );
+                }
+            }
+        }
+    }
+
     #[test]
     fn the_equilibrium_is_where_growth_and_cuts_balance() {
         // p = 1 / (1 + w / (delta beta)) with delta = 1.

@@ -355,6 +355,66 @@ mod tests {
         assert!(near(connection.window(0), 10.0 + 2.0 * 0.0875, 1e-9));
     }
 
+    /// Section V-A.2: with all m windows at one packet alpha_r is R / (m base RTT). The paper says "at most 1", which holds
+    /// while the RTT R is at most m base RTTs.
+    #[test]
+    fn windows_of_one_packet_have_an_alpha_of_rtt_over_m_base_rtts() {
+        for m in [1, 4, 8] {
+            for stretch in [1, 4, 16] {
+                let subflows = std::vec![(1.0, 100 * stretch); m];
+                let mut connection = fcc(&[], &subflows);
+                for path in &mut connection.paths {
+                    (path.minimum_rtt, path.minimum_window) = (Time::from_micros(100), 1.0);
+                }
+                connection.ack(0, 1, 0);
+                // All RTTs are equal, so that the window grows by alpha.
+                let alpha = stretch as f64 / m as f64;
+                assert!(
+                    near(connection.window(0) - 1.0, alpha, 1e-9),
+                    "{m} {stretch}"
+                );
+            }
+        }
+    }
+
+    /// Equations 16 to 18: within T, the smallest RTT, all rates move by theta times the gradient of
+    /// log(sum(x_s T / tau_s)) - sum(beta_s x_s) / alpha_total, where theta = wbar alpha_total / T. (Equation 18 prints T^2.)
+    #[test]
+    fn windows_climb_the_gradient_of_the_connections_utility() {
+        const ALPHA_TOTAL: f64 = 3000.0;
+        let subflows = [(10.0, 100_u64), (24.0, 250), (16.0, 130)];
+        // The first acknowledgement ends a round: one of the last ten packets is marked.
+        let beta = 0.1;
+        let seconds = |micros: u64| micros as f64 * 1e-6;
+        let t = seconds(100);
+        let utility = |x: &[f64]| -> f64 {
+            let weighted: f64 = (0..3).map(|s| x[s] * t / seconds(subflows[s].1)).sum();
+            let price: f64 = (0..3).map(|s| beta * x[s]).sum();
+            libm::log(weighted) - price / ALPHA_TOTAL
+        };
+        let rates: Vec<f64> = subflows.iter().map(|&(w, tau)| w / seconds(tau)).collect();
+        let theta = 50.0 / 3.0 * ALPHA_TOTAL / t;
+        for r in 0..3 {
+            let (window, tau) = (subflows[r].0, seconds(subflows[r].1));
+            let given = [at_once(), number("alpha_total", ALPHA_TOTAL)];
+            let mut connection = fcc(&given, &subflows);
+            connection.ack(r, 1, 1);
+            let per_packet = connection.window(r) - window;
+            let moved = per_packet * (window / tau * t) / tau;
+
+            let (mut above, mut below) = (rates.clone(), rates.clone());
+            let step = rates[r] * 1e-5;
+            above[r] += step;
+            below[r] -= step;
+            let slope = (utility(&above) - utility(&below)) / (2.0 * step);
+            assert!(
+                near(moved, theta * slope, 1e-4),
+                "{r}: {moved} {}",
+                theta * slope
+            );
+        }
+    }
+
     #[test]
     fn beta_is_the_moving_average_of_the_marked_share() {
         let mut connection = fcc(&[number("eta", 0.25)], &[(10.0, 100)]);

@@ -146,6 +146,12 @@ proptest! {
     }
 
     #[test]
+    fn wutcp_of_weights_one_is_reno_on_each_subflow(events in events()) {
+        let wutcp = connection("wutcp", &[number("omega", 1.0)]);
+        side_by_side(wutcp, connection("reno", &[]), events)?;
+    }
+
+    #[test]
     fn dcm_on_one_path_is_dctcp(
         alpha in 0.0..=1.0,
         g in 0.0..=1.0,
@@ -222,5 +228,24 @@ proptest! {
         }
         let expected = f64::from(rounds) * window * amp;
         prop_assert!((-1e-6..1.0 + 1e-6).contains(&(expected - gained)), "{} {}", gained, expected);
+    }
+
+    /// AMP paper, section 4.2: DCM adds w_max / w_total^2 and AMP 1 / w_total, which is at most 1 / w_total, and nearly as
+    /// much where one window is nearly all.
+    #[test]
+    fn dcm_grows_by_at_most_what_amp_grows_by_at_equal_rtts(
+        windows in prop::collection::vec(2..2000_u32, 1..5),
+        which in any::<prop::sample::Index>(),
+    ) {
+        let r = which.index(windows.len());
+        let dcm = gain(equal_rtts("dcm", &[], &windows), r);
+        let amp = gain(equal_rtts("amp", &[], &windows), r);
+        let total = f64::from(windows.iter().sum::<u32>());
+        let largest = f64::from(*windows.iter().max().unwrap());
+        // Gains are differences of windows of up to 2,000 packets.
+        prop_assert!((amp - 1.0 / total).abs() < 1e-11);
+        prop_assert!((dcm - largest / total.powi(2)).abs() < 1e-11);
+        prop_assert!(dcm < amp + 1e-11);
+        prop_assert!((dcm / amp - largest / total).abs() < 1e-6);
     }
 }

@@ -12,6 +12,12 @@
 //! - On an idle fabric every product is zero. Ports of equal congestion degree all use the smallest delay among them
 //!   and are ordered by a hash of the connection; otherwise every first subflow would take the port that is nearest by
 //!   nanoseconds.
+//! - The delay of a link is its propagation delay, which switches know. The paper measures it by a time stamp in the
+//!   feedback, which also contains how long the feedback waits in the queue: that would count congestion twice, in the
+//!   congestion degree and in the delay.
+//! - A switch knows the connection and the subflow of each packet. The paper identifies them by destination address, port
+//!   and MPTCP token. On the wire only the SYN carries the token (MP_CAPABLE's key or MP_JOIN, RFC 8684), so that a real
+//!   switch has to keep it with its line of the routing table.
 //! - Instead of its queue, a port can add to the congestion degree what it did in the last feedback period
 //!   ([`FmpPrice`]). All switches read their counters at the same time, at multiples of the period; each sends its
 //!   messages at times of its own.

@@ -172,6 +172,40 @@ fn connections_spread_over_an_idle_fabric() {
     );
 }
 
+/// Equation 19.
+#[test]
+fn a_switch_tells_the_pair_of_the_port_with_the_smallest_product() {
+    let fabric = fat_tree(6);
+    let mut fmp = Fmp::new(&fabric, CONFIG, PACKET, 3);
+    // What an aggregation switch hears from its three core switches, whose links add 10 us each: products of 11, 12 and 8.
+    // The second pair has the shortest delay and the first the lowest congestion.
+    for (core, congestion, delay) in [(0, 0.1, 100e-6), (1, 0.4, 20e-6), (2, 0.2, 30e-6)] {
+        let from = link(&fabric, &format!("core0.{core}"), "agg0.0");
+        let mut messages = told(&mut fmp, from);
+        for price in messages.iter_mut().flat_map(|message| &mut message.prices) {
+            *price = Price { congestion, delay };
+        }
+        hear(&mut fmp, from, messages, Time::from_micros(50), 0.0);
+    }
+    let down = link(&fabric, "agg0.0", "edge0.0");
+    let messages = told(&mut fmp, down);
+    let elsewhere: Vec<Price> = messages
+        .iter()
+        .flat_map(|message| &message.prices)
+        .filter(|price| price.congestion > 0.0)
+        .copied()
+        .collect();
+    assert_eq!(
+        elsewhere.len(),
+        15,
+        "three edge switches in each of five pods"
+    );
+    for price in elsewhere {
+        assert_eq!(price.congestion, 0.2);
+        assert!((price.delay - 40e-6).abs() < 1e-12);
+    }
+}
+
 #[test]
 fn a_connection_avoids_what_is_congested() {
     let fabric = leaf_spine(3);
