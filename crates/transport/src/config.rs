@@ -314,9 +314,12 @@ settings! {
     /// Data packets of a subflow that are acknowledged at once when it begins: otherwise an initial window of one packet
     /// would wait for the timeout.
     ack_at_first: u32, Count(0), 16;
-    /// Whether a packet whose CE mark differs from the last one's is acknowledged at once; what came before it always is
-    /// (RFC 8257, section 3.2).
+    /// Whether a packet whose CE mark differs from the last one's is acknowledged at once; what came before it is in any case
+    /// (RFC 8257, section 3.2), unless `ack_spans_marks`.
     ack_at_mark_change: bool, Flag, true;
+    /// Whether a delayed ACK may cover packets with and without a CE mark, and echoes how many had one: the receiver of XMP
+    /// (section 2.1). `ack_at_mark_change` then has no effect.
+    ack_spans_marks (added): bool, Flag, false;
     /// Whether a flow's last segment is acknowledged immediately. A real receiver does not know which one is last.
     ack_last (added): bool, Flag, true;
     /// Whether the count of `ack_at_first` restarts after a gap longer than `minimum_rto` and after a duplicate segment, as with

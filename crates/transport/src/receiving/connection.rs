@@ -38,6 +38,8 @@ pub(crate) struct Connection {
     /// Data packets to one acknowledgement, and whether a change of the mark is acknowledged at once.
     every: u32,
     at_mark_change: bool,
+    /// Whether an acknowledgement may cover a change of the mark.
+    pub spans_marks: bool,
     /// Whether the last segment is acknowledged at once.
     at_last: bool,
     /// Whether packets are gathered: [`Config::ack_gather`] is not zero.
@@ -110,7 +112,8 @@ impl Connection {
             total: UNLIMITED,
             delivered_at: Time::ZERO,
             every: config.ack_every,
-            at_mark_change: config.ack_at_mark_change,
+            at_mark_change: config.ack_at_mark_change && !config.ack_spans_marks,
+            spans_marks: config.ack_spans_marks,
             at_last: config.ack_last,
             gathers: config.ack_gather > Time::ZERO,
             notes_arrivals: config.ack_at_first_again || config.ack_gather > Time::ZERO,

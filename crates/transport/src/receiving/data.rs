@@ -45,7 +45,7 @@ impl Receiving {
         let receiver = &mut self.receivers[index as usize];
         let connection = &mut self.connections[receiver.connection as usize];
         let mark_changed = receiver.changes_mark(arrived.congestion_experienced);
-        if mark_changed && receiver.owes_acknowledgement() {
+        if mark_changed && !connection.spans_marks && receiver.owes_acknowledgement() {
             // It must not know what this packet completes: it could end the flow before the
             // acknowledgement that echoes the last marks.
             let delivered = connection.delivered;
@@ -209,8 +209,8 @@ fn note_arrival(
     if connection.gathers {
         let is_in_order = number == receiver.next && !receiver.has_sack_blocks();
         let continues = is_in_order && !mark_changed;
-        // What came before a change of the mark has been acknowledged.
-        if !continues && receiver.end_gathering() && !mark_changed {
+        let is_acknowledged = mark_changed && !connection.spans_marks;
+        if !continues && receiver.end_gathering() && !is_acknowledged {
             acknowledge_gathered(receiver, connection, index, out);
         }
     }

@@ -44,7 +44,7 @@ impl AtOnce {
     pub fn new(config: &Config) -> AtOnce {
         AtOnce {
             every: config.ack_every,
-            at_mark_change: config.ack_at_mark_change,
+            at_mark_change: config.ack_at_mark_change && !config.ack_spans_marks,
             at_last: config.ack_last,
         }
     }
@@ -131,7 +131,7 @@ impl Receiver {
     }
 
     /// A packet with this mark comes. Returns whether it differs from the last one's. If it does, what has not been
-    /// acknowledged must be now: no acknowledgement spans a change (RFC 8257, section 3.2).
+    /// acknowledged must be now, unless an acknowledgement may span a change (RFC 8257, section 3.2).
     #[inline(always)]
     pub fn changes_mark(&mut self, congestion_experienced: bool) -> bool {
         let changes = congestion_experienced != self.last_ce;
@@ -356,7 +356,7 @@ mod tests {
 
         fn on_data(&mut self, arrival: Arrival, echo_limit: u8, config: &Config) -> Reaction {
             let changed = self.changes_mark(arrival.congestion_experienced);
-            let owes = changed && self.owes_acknowledgement();
+            let owes = changed && !config.ack_spans_marks && self.owes_acknowledgement();
             let before = owes.then(|| self.acknowledge_all(echo_limit, config));
             let Taken { new, at_once } = self.take(arrival, changed, AtOnce::new(config));
             Reaction {
@@ -456,6 +456,23 @@ mod tests {
         assert!(change.now.is_none() && change.delayed);
         let next = receiver.on_data(data(2, true), 255, &config);
         assert_eq!(next.now.map(|ack| (ack.next, ack.ce_echo)), Some((3, 2)));
+    }
+
+    /// XMP paper, section 2.1, footnote 3.
+    #[test]
+    fn an_acknowledgement_may_span_a_change_of_the_mark() {
+        let config = Config {
+            ack_spans_marks: true,
+            ..config()
+        };
+        for marks in [[false, true], [true, false]] {
+            let mut receiver = receiver();
+            let first = receiver.on_data(data(0, marks[0]), 3, &config);
+            assert!(first.now.is_none() && first.delayed);
+            let second = receiver.on_data(data(1, marks[1]), 3, &config);
+            assert_eq!(second.before, None);
+            assert_eq!(second.now.map(|ack| (ack.next, ack.ce_echo)), Some((2, 1)));
+        }
     }
 
     #[test]
