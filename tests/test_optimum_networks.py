@@ -201,6 +201,36 @@ def test_wutcp_pools_nothing() -> None:
     assert found.rates_bps == pytest.approx([512 * MEGA, x12, 1024 * MEGA - x12], rel=1e-6)
 
 
+def test_a_slow_link_is_left_to_one_subflow() -> None:
+    """The EUTCP paper's Figure 4 with the slow link: 8, 508 and 516 Mbps."""
+    found = solve(two_links(8 * MEGA, 1024 * MEGA), Tcp())
+    assert found.rates_bps == pytest.approx(np.array([8, 508, 516]) * MEGA, rel=1e-6)
+    # EUTCP(1.05)'s own utility, which the paper overlooks, leaves TCP 1.05 times as much in total.
+    found = solve(two_links(8 * MEGA, 1024 * MEGA), [Eutcp(1.05), Tcp()])
+    tcp = 1032 * MEGA * 1.05 / 2.05
+    assert found.rates_bps == pytest.approx([8 * MEGA, 1024 * MEGA - tcp, tcp], rel=1e-6)
+
+
+@pytest.mark.parametrize("omega", [1 / 2, 1 / 4, 1 / 16])
+def test_wutcp_has_nearly_omega_of_a_tcp(omega: float) -> None:
+    """On one link: below omega, and closer to it the longer windows are."""
+
+    def ratio(subflows: int, tcps: int, packets: float) -> float:
+        capacity = packets * PACKET_BITS / RTT
+        flows = [flow(*[[0]] * subflows), *[flow([0])] * tcps]
+        utilities = [Wutcp(omega), *[Tcp()] * tcps]
+        rates = solve(AllocationProblem([capacity], flows), utilities).rates_bps
+        assert rates[:subflows] == pytest.approx(rates[0], rel=1e-6)
+        assert rates[subflows:] == pytest.approx(rates[-1], rel=1e-6)
+        return float(rates[0] / rates[-1])
+
+    for subflows, tcps in [(1, 1), (16, 1), (1, 16), (4, 4)]:
+        # At least 10 packets a round trip for a TCP, and at least 1,000.
+        short, long = (ratio(subflows, tcps, each * (subflows + tcps)) for each in (10, 1000))
+        assert short < long < omega
+        assert long == pytest.approx(omega, rel=0.03)
+
+
 def fmptcp_figure_2() -> AllocationProblem:
     """Links S1-B1, S1-B2, S2-B1, S2-B2, B1-A1, B2-A2, A1-B3, A1-B4, A2-B4, B3-D1, B4-D1.
 
@@ -225,6 +255,16 @@ def test_fmptcp_figure_2_under_max_min_of_subflows_loses_a_third() -> None:
     found = solve(fmptcp_figure_2(), MaxMin(over="subflows"))
     assert found.rates_bps == pytest.approx(np.array([2, 1, 1, 1]) * GIGA / 3, rel=1e-9)
     assert found.totals_bps.sum() == pytest.approx(5 / 3 * GIGA)
+
+
+def test_fmptcp_figure_2_under_max_min_of_subflows_with_a_path_over_b3() -> None:
+    """MPTCP 2's first path is S2-B1-A1-B3-D1: two links are shared by halves."""
+    problem = AllocationProblem(
+        [GIGA] * 11,
+        [flow([0, 4, 6, 9], [1, 5, 8, 10]), flow([2, 4, 6, 9], [3, 5, 8, 10])],
+    )
+    found = solve(problem, MaxMin(over="subflows"))
+    assert found.rates_bps == pytest.approx(np.full(4, GIGA / 2), rel=1e-9)
 
 
 def test_the_units_of_capacity_do_not_matter() -> None:
