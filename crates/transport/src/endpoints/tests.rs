@@ -7,6 +7,7 @@ use crate::Handshake;
 use crate::Scatter;
 use crate::output::{PacketShape, TimerKind};
 use crate::segment::Kind;
+use pathweave_control::Feedback;
 use pathweave_units::Bytes;
 use std::sync::Arc;
 
@@ -130,6 +131,36 @@ fn the_mark_on_the_last_packet_is_echoed_before_the_flow_closes() {
     let subflow = endpoints.subflows(id).next().expect("a subflow");
     assert_eq!(endpoints.subflow(subflow).marks, 1);
     assert_eq!((wishes.finished, wishes.closed), (1, 1));
+}
+
+#[test]
+fn each_acknowledgement_carries_the_field_of_its_data_packet() {
+    let config = Config {
+        ack_every: 8,
+        ack_at_first: 0,
+        initial_window: 10.0,
+        ..Config::textbook()
+    };
+    let (mut endpoints, _, mut wishes) = started("reno", 6, config);
+    let loads = [3, 7, 1, 15, 4, 9];
+    for ((shape, segment), load) in std::mem::take(&mut wishes.packets).into_iter().zip(loads) {
+        let arrived = Arrived {
+            size: shape.size,
+            congestion_experienced: false,
+            feedback: Feedback::Mlcp { load, rtt: 2 },
+        };
+        let now = Time::from_micros(100);
+        endpoints.on_packet(&segment, &segment.blocks, arrived, now, &mut wishes);
+    }
+    let echoed: Vec<Feedback> = wishes
+        .packets
+        .iter()
+        .map(|(shape, segment)| {
+            assert!(segment.kind != Kind::Data);
+            shape.feedback
+        })
+        .collect();
+    assert_eq!(echoed, loads.map(|load| Feedback::Mlcp { load, rtt: 2 }));
 }
 
 #[test]
