@@ -62,24 +62,31 @@ at = "section 2"
 kind = "mechanism"
 says = "Cards have four ports."
 not_modelled = "Hardware."
+
+[[entry]]
+at = "section 3"
+kind = "claim"
+says = "It works with any card."
+not_yet = "A run with another card."
 """,
     )
     asked = ("reproduce", "--ledger", "--papers", str(folder))
     code, printed, _ = run_here(*asked)
     assert code == 0
-    assert "Of 2 statements: 1 by a claim, 1 not modelled." in printed
+    assert "Of 3 statements: 1 by a claim, 1 not yet, 1 not modelled." in printed
     found = json.loads(run_here(*asked, "--json")[1])
-    assert [each["answer"] for each in found] == ["claim", "not modelled"]
+    assert [each["answer"] for each in found] == ["claim", "not modelled", "not yet"]
     assert found[0]["answers"] == ["fig1/rate", "docs/results.md"]
-    assert found[1]["answers"] == ["Hardware."]
+    assert [each["answers"] for each in found[1:]] == [["Hardware."], ["A run with another card."]]
 
 
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
         ('claims = ["fig1/speed"]', "expected.toml has no claim 'fig1/speed'"),
-        ("", "give what answers it: claims, tests or files; or else not_modelled"),
+        ("", "give what answers it: claims, tests or files; or else not_yet or not_modelled"),
         ('files = ["a"]\nnot_modelled = "b"', "give what answers it"),
+        ('not_yet = "a"\nnot_modelled = "b"', "give what answers it"),
         ('files = ["a"]\nfile = "b"', "unknown key 'file'"),
         ('files = "a"', "files must be a list"),
     ],

@@ -40,4 +40,5 @@ mod suspensions;
 mod theory;
 mod threads;
 mod transport;
+mod two_marks;
 mod warnings;

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pathweave.reproducing.ledger import Entry
     from pathweave.reproducing.paper import Paper
 
+_OPEN = (Answer.NOT_YET, Answer.NOT_MODELLED)
+
 
 def print_ledgers(papers: Sequence[Paper], *, json: bool) -> None:
     """Print the ledgers of these papers, each with its counts."""
@@ -44,7 +46,7 @@ def print_ledgers(papers: Sequence[Paper], *, json: bool) -> None:
         console.print(Text(paper.title, "bold"))
         table = text_table("where", "what it says", "answered by")
         for entry in entries:
-            bold = "bold" if entry.answer is Answer.NOT_MODELLED else ""
+            bold = "bold" if entry.answer in _OPEN else ""
             answer = Text.assemble((entry.answer.value, bold), ": ", ", ".join(entry.answers))
             table.add_row(entry.at, entry.says, answer)
         console.print(table)
@@ -61,6 +63,7 @@ def _counted(entries: Iterable[Entry]) -> str:
         Answer.CLAIM: "by a claim",
         Answer.TEST: "by a test",
         Answer.FILE: "by a file",
+        Answer.NOT_YET: "not yet",
         Answer.NOT_MODELLED: "not modelled",
     }
     parts = [f"{counts[answer]} {text}" for answer, text in words.items() if counts[answer]]

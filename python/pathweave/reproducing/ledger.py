@@ -8,7 +8,8 @@
     tests = ["crates/control/tests/bos.rs::cuts_once_a_round"]
     files = ["docs/cuts.md"]        # where neither a claim nor a test answers it
 
-An entry that nothing answers has `not_modelled` instead, with the reason.
+An entry that nothing answers has `not_modelled` instead, with the reason, or `not_yet`, with what
+would answer it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 FILE = "ledger.toml"
 KINDS = ("mechanism", "equation", "theorem", "encoding", "parameter", "claim", "experiment")
+_ANSWERS = ("claims", "tests", "files")
+_REASONS = ("not_yet", "not_modelled")
 _TEST = re.compile(r"(?P<file>[^:]+)::(?P<name>\w+)")
 
 
@@ -38,6 +41,7 @@ class Answer(StrEnum):
     CLAIM = "claim"
     TEST = "test"
     FILE = "file"
+    NOT_YET = "not yet"
     NOT_MODELLED = "not modelled"
 
 
@@ -57,7 +61,9 @@ class Entry:
     files: tuple[str, ...]
     """From the root of the repository."""
     not_modelled: str
-    """The reason why nothing answers it; empty where something does."""
+    """The reason why nothing answers it; empty where something does or could."""
+    not_yet: str
+    """What would answer it; empty where something does or nothing can."""
 
     @property
     def answer(self) -> Answer:
@@ -66,12 +72,14 @@ class Entry:
             return Answer.CLAIM
         if self.tests:
             return Answer.TEST
-        return Answer.FILE if self.files else Answer.NOT_MODELLED
+        if self.files:
+            return Answer.FILE
+        return Answer.NOT_YET if self.not_yet else Answer.NOT_MODELLED
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """All of them, or the reason why there is none."""
-        return (*self.claims, *self.tests, *self.files) or (self.not_modelled,)
+        """All of them, or why there is none."""
+        return (*self.claims, *self.tests, *self.files) or (self.not_yet or self.not_modelled,)
 
 
 def read_ledger(paper: Paper) -> tuple[Entry, ...]:
@@ -127,20 +135,20 @@ def _entry(entry: Mapping[str, Any], claims: set[str]) -> Entry:
             raise InputError(f"{key} is missing")
     if entry.get("kind") not in KINDS:
         raise InputError(f"kind must be one of {', '.join(KINDS)}, not {entry.get('kind')!r}")
-    unknown = set(entry) - {"at", "kind", "says", "claims", "tests", "files", "not_modelled"}
+    unknown = set(entry) - {"at", "kind", "says", *_ANSWERS, *_REASONS}
     if unknown:
         raise InputError(f"unknown key {min(unknown)!r}")
     lists: dict[str, tuple[str, ...]] = {}
-    for key in ("claims", "tests", "files"):
+    for key in _ANSWERS:
         if not isinstance(entry.get(key, []), list):
             raise InputError(f"{key} must be a list")
         lists[key] = tuple(str(each) for each in entry.get(key, []))
     for claim in lists["claims"]:
         if claim not in claims:
             raise InputError(f"expected.toml has no claim {claim!r}")
-    reason = " ".join(str(entry.get("not_modelled", "")).split())
-    if bool(reason) == any(lists.values()):
-        raise InputError("give what answers it: claims, tests or files; or else not_modelled")
-    return Entry(
-        at=texts["at"], kind=str(entry["kind"]), says=texts["says"], not_modelled=reason, **lists
-    )
+    reasons = {key: " ".join(str(entry.get(key, "")).split()) for key in _REASONS}
+    if [any(lists.values()), *map(bool, reasons.values())].count(True) != 1:
+        raise InputError(
+            "give what answers it: claims, tests or files; or else not_yet or not_modelled"
+        )
+    return Entry(at=texts["at"], kind=str(entry["kind"]), says=texts["says"], **lists, **reasons)
