@@ -411,6 +411,9 @@ settings! {
     packets: Option<PacketMix>, None;
 }
 
+/// The most bytes of headers in a packet: Ethernet, IPv6 with options, TCP with options and a tunnel take less.
+const MOST_HEADERS: u16 = 256;
+
 impl Config {
     /// Header bytes of a data packet.
     pub fn overhead(&self) -> u16 {
@@ -568,6 +571,20 @@ impl Config {
             let text = format!(
                 "is {} B, less than the payload in it; expected at least maximum_segment, {} B",
                 self.data_packet, self.maximum_segment
+            );
+            return Err(("data_packet", text));
+        }
+        if self.overhead() > MOST_HEADERS {
+            // One of the two was given alone.
+            let headers = Config::textbook().overhead();
+            let text = format!(
+                "is {} B and maximum_segment {} B: {} B of headers; expected at most {MOST_HEADERS} B. Give both: with the \
+                 usual headers maximum_segment = \"{} B\", or data_packet = \"{} B\"",
+                self.data_packet,
+                self.maximum_segment,
+                self.overhead(),
+                self.data_packet - headers,
+                self.maximum_segment + headers
             );
             return Err(("data_packet", text));
         }
