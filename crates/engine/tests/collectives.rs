@@ -395,3 +395,50 @@ fn a_goal_schedule_takes_what_its_tasks_take() {
     assert!((jobs.numbers("jct_s")[0] - expected).abs() < 1e-9);
     assert_eq!(output.verdict, Verdict::Finished);
 }
+
+/// The cables of a DGX-1, where each GPU is linked to four others and reaches no more.
+const DGX_1: &str = r#"
+    [fabric]
+    kind = "graph"
+    hosts = ["g0..g7"]
+    rate = "200 Gbps"
+    delay = "5 us"
+    cables = [
+        "g0-g1", "g0-g2", "g0-g3", "g0-g4", "g1-g2", "g1-g3", "g1-g5", "g2-g3",
+        "g2-g6", "g3-g7", "g4-g5", "g4-g6", "g4-g7", "g5-g6", "g5-g7", "g6-g7",
+    ]
+    queue = { limit = 500, mark = { kind = "step", k = 100 } }
+    [[traffic]]
+    name = "training"
+    pattern = "collective"
+    bytes = "8 MB"
+    controller = "dctcp"
+    placement = [["g0", "g1", "g2", "g3", "g7", "g6", "g5", "g4"]]
+"#;
+
+#[test]
+fn a_ring_needs_paths_between_neighbours_only() {
+    let text = format!("{DGX_1} operation = \"ring-all-reduce\"").replace("8 MB", "40 MB");
+    let plan = plans::read(&text);
+    let output = plans::run(&plan);
+    let took = collectives(&output).numbers("collective_s")[0];
+    // 14 steps of 5 MB at 200 Gbps and headers. In each a flow begins, which takes four or five round trips of 10 us until it
+    // fills its link.
+    let wire = 14.0 * 5e6 * 8.0 / 200e9 * PACKET / PAYLOAD;
+    let above = took - wire;
+    assert!(
+        above > 14.0 * 10e-6 && above < 14.0 * 5.0 * 10e-6,
+        "{took} {wire}"
+    );
+}
+
+#[test]
+fn an_all_to_all_needs_paths_between_all() {
+    let text = format!("{DGX_1} operation = \"all-to-all\"");
+    let refused = pathweave_scenario::check(&text).expect_err("g0 does not reach g5");
+    let message = refused.render(80, false);
+    assert!(
+        message.contains("no path leads from \"g0\" to"),
+        "{message}"
+    );
+}

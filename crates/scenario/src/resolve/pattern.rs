@@ -8,7 +8,7 @@ use pathweave_fabric::routing::RoutingKind;
 use pathweave_traffic::patterns::{
     Arrivals, Bursts, Incast, ManyToMany, ManyToOne, Permutation, PermutationPart, Poisson, Random,
 };
-use pathweave_traffic::{Pattern, Size};
+use pathweave_traffic::{Pattern, Placement, Size};
 
 /// The pattern of a group that is not a list of flows.
 pub(super) fn pattern(
@@ -35,6 +35,7 @@ pub(super) fn pattern(
         sources: all(),
         destinations: all(),
         different_racks: false,
+        only: None,
     };
     let limit = |list: &Option<Vec<u32>>, side: &mut Vec<u32>| {
         if let Some(list) = list {
@@ -210,6 +211,11 @@ pub(super) fn pattern(
             let hosts = pattern.placement.hosts();
             limit(&hosts, &mut pairs.sources);
             limit(&hosts, &mut pairs.destinations);
+            if let Placement::Listed(teams) = &pattern.placement
+                && !scene.reach.is_complete()
+            {
+                pairs.only = pattern.shape.pairs().map(|ranks| on_hosts(&ranks, teams));
+            }
             Pattern::Collective(pattern)
         }
         PatternTable::Trace(t) => {
@@ -222,6 +228,11 @@ pub(super) fn pattern(
             let hosts = pattern.placement.hosts();
             limit(&hosts, &mut pairs.sources);
             limit(&hosts, &mut pairs.destinations);
+            if let Placement::Listed(teams) = &pattern.placement
+                && !scene.reach.is_complete()
+            {
+                pairs.only = Some(on_hosts(&pattern.graph.pairs(), teams));
+            }
             Pattern::Goal(pattern)
         }
         PatternTable::Flows(_) => return None, // listed flows are planned elsewhere
@@ -231,6 +242,18 @@ pub(super) fn pattern(
     }
     check_paths(&pairs, subflows, steps, scene, report);
     Some(pattern)
+}
+
+/// The pairs of hosts that these pairs of ranks are, in each team.
+fn on_hosts(ranks: &[(u32, u32)], teams: &[Vec<u32>]) -> Vec<(u32, u32)> {
+    let host = |team: &[u32], rank: u32| team.get(rank as usize).copied();
+    let of_team = |team: &[u32]| {
+        let pairs = ranks.iter();
+        pairs
+            .filter_map(|&(from, to)| Some((host(team, from)?, host(team, to)?)))
+            .collect::<Vec<_>>()
+    };
+    teams.iter().flat_map(|team| of_team(team)).collect()
 }
 
 /// A part of a permutation that groups share.

@@ -12,19 +12,29 @@ pub(crate) struct Pairs {
     pub sources: Vec<u32>,
     pub destinations: Vec<u32>,
     pub different_racks: bool,
+    /// These and no others, where they are known one by one.
+    pub only: Option<Vec<(u32, u32)>>,
 }
 
 impl Pairs {
     /// All pairs of different hosts, the first [`MOST_PAIRS`].
     pub fn each(&self, fabric: &Fabric) -> impl Iterator<Item = (u32, u32)> {
+        let only = self.only.as_deref();
         let apart = move |a: u32, b: u32| {
             a != b && !(self.different_racks && fabric.host(a).rack == fabric.host(b).rack)
         };
-        let all = self
-            .sources
+        let sources = if only.is_some() {
+            &[]
+        } else {
+            &self.sources[..]
+        };
+        let all = sources
             .iter()
             .flat_map(|&a| self.destinations.iter().map(move |&b| (a, b)));
-        all.take(MOST_PAIRS).filter(move |&(a, b)| apart(a, b))
+        let only = only.unwrap_or_default().iter().copied();
+        only.chain(all)
+            .take(MOST_PAIRS)
+            .filter(move |&(a, b)| apart(a, b))
     }
 }
 
@@ -51,6 +61,11 @@ impl<'a> Reach<'a> {
             complete,
             router: OnceCell::new(),
         }
+    }
+
+    /// Whether a path leads from each host to each other one.
+    pub fn is_complete(&self) -> bool {
+        self.complete
     }
 
     /// Whether a path leads from one host to another.

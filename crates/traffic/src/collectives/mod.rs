@@ -161,6 +161,19 @@ impl Shape {
         Ok(self.build()?.graph)
     }
 
+    /// Which ranks send to which, each pair once; `None` where the graph cannot be built.
+    pub fn pairs(&self) -> Option<Vec<(u32, u32)>> {
+        // Chunks cut transfers, which changes no pair.
+        let chunks = 1;
+        let bytes = Bytes::new(self.operation.pieces(self.ranks, chunks));
+        let whole = Shape {
+            chunks,
+            bytes,
+            ..*self
+        };
+        Some(whole.graph().ok()?.pairs())
+    }
+
     /// The graph of one iteration, with what each transfer moves.
     ///
     /// # Errors

@@ -56,6 +56,18 @@ impl Graph {
         &self.actions
     }
 
+    /// Which ranks send to which, each pair once, in order.
+    pub fn pairs(&self) -> Vec<(u32, u32)> {
+        let sends = self.actions.iter().filter_map(|action| match *action {
+            Action::Send { from, to, .. } => Some((from, to)),
+            Action::Compute { .. } | Action::Join => None,
+        });
+        let mut pairs: Vec<(u32, u32)> = sends.collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
     /// How many tasks each task waits for.
     pub(crate) fn waits(&self) -> &[u32] {
         &self.waits
