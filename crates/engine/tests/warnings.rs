@@ -148,3 +148,187 @@ fn only_listed_flows_that_overlap_count() {
     assert_eq!(keys(&found), ["traffic.listed.subflows"]);
     assert!(found[0].text.starts_with("16 flows send to one host"));
 }
+
+/// A leaf-spine of 64 hosts at 25 Gbps under 32 uplinks of 100 Gbps.
+fn leaf_spine(rest: &str) -> Vec<Warning> {
+    let text = format!(
+        r#"
+        [fabric]
+        kind = "leaf-spine"
+        leaves = 8
+        spines = 4
+        hosts_per_leaf = 8
+        host_rate = "25 Gbps"
+        uplink_rate = "100 Gbps"
+        host_delay = "1 us"
+        uplink_delay = "1 us"
+        queue = {{ limit = 1000, mark = {{ kind = "step", k = 200 }} }}
+        {rest}
+        "#
+    );
+    let scenario = pathweave_scenario::check(&text)
+        .unwrap_or_else(|error| panic!("{}", error.render(80, false)));
+    warnings(&scenario.variants()[0].plan(1))
+}
+
+fn web_search(load: &str) -> String {
+    format!(
+        r#"
+        [[traffic]]
+        name = "web"
+        pattern = "poisson"
+        {load}
+        size = {{ kind = "cdf", name = "web-search" }}
+        controller = "dctcp"
+        [stop]
+        at = "100 ms"
+        "#
+    )
+}
+
+/// 0.6 of 32 uplinks of 100 Gbps is more than 64 hosts of 25 Gbps can send.
+#[test]
+fn load_that_hosts_cannot_carry() {
+    let of_uplinks = |load: f64| web_search(&format!("load = {load}\nlayer = \"uplink\""));
+    let found = leaf_spine(&of_uplinks(0.6));
+    assert_eq!(keys(&found), ["traffic.web.load"]);
+    // The paths of 1/9 of the flows cross no uplink: 0.6 x 3200 Gbps x 63/56 / 64 hosts, and headers and ACKs.
+    assert!(
+        found[0]
+            .text
+            .starts_with("each host that sends is offered 35.6 Gbps on the wire")
+            && found[0].text.contains("on the wire, and has 25 Gbps"),
+        "{}",
+        found[0].text
+    );
+    let advice = found[0].advice.strip_prefix("load below ").expect("a load");
+    let fits: f64 = advice.parse().expect("a number");
+    assert_eq!(leaf_spine(&of_uplinks(fits)), []);
+    assert_eq!(
+        keys(&leaf_spine(&of_uplinks(fits + 0.02))),
+        ["traffic.web.load"]
+    );
+}
+
+#[test]
+fn groups_are_offered_together() {
+    let half = web_search("load = 0.25\nlayer = \"uplink\"");
+    assert_eq!(leaf_spine(&half), []);
+    let (group, stop) = half.split_once("[stop]").expect("a stop");
+    let second = group.replace("\"web\"", "\"more\"");
+    let found = leaf_spine(&format!("{group}{second}[stop]{stop}"));
+    assert_eq!(found.len(), 1, "{found:?}");
+}
+
+#[test]
+fn receivers_can_be_the_narrow_side() {
+    let rate = |flows: u32| {
+        web_search(&format!(
+            "flows_per_second = {flows}\ndestinations = [\"h0\", \"h1\"]"
+        ))
+    };
+    // The mean flow of web search has about 1.7 MB: two hosts receive 50 Gbps, or 3,600 flows a second.
+    let found = leaf_spine(&rate(4500));
+    assert_eq!(keys(&found), ["traffic.web.flows_per_second"]);
+    assert!(found[0].text.starts_with("each host that receives"));
+    assert_eq!(leaf_spine(&rate(3000)), []);
+}
+
+#[test]
+fn a_first_timeout_that_was_forgotten() {
+    let with = |transport: &str| {
+        let load = web_search("load = 0.1\nlayer = \"uplink\"");
+        leaf_spine(&format!("[transport]\n{transport}\n{load}"))
+    };
+    assert_eq!(with(""), []);
+    let found = with("minimum_rto = \"1 ms\"");
+    assert_eq!(keys(&found), ["transport.initial_rto"]);
+    assert_eq!(found[0].advice, "initial_rto = \"1 ms\"");
+    assert_eq!(with("minimum_rto = \"1 ms\"\ninitial_rto = \"9 ms\""), []);
+    assert_eq!(
+        with("minimum_rto = \"1 ms\"\nhandshake = \"syn-never-lost\""),
+        []
+    );
+}
+
+#[test]
+fn flows_that_fit_into_the_initial_windows_of_their_subflows() {
+    let flows = |packets: u32, subflows: u32, rest: &str| {
+        leaf_spine(&format!(
+            r#"
+            [transport]
+            initial_window = 10
+            {rest}
+            [[traffic]]
+            name = "small"
+            pattern = "poisson"
+            flows_per_second = 1000
+            size = "{} B"
+            controller = "xmp"
+            subflows = {subflows}
+            [stop]
+            at = "100 ms"
+            "#,
+            packets * 1448
+        ))
+    };
+    assert_eq!(flows(10, 4, ""), []);
+    let found = flows(11, 4, "");
+    assert_eq!(keys(&found), ["traffic.small.subflows"]);
+    assert_eq!(
+        found[0].advice,
+        "initial_window_per = \"connection\", or a single path with initial_window = 40"
+    );
+    assert_eq!(keys(&flows(40, 4, "")), ["traffic.small.subflows"]);
+    assert_eq!(flows(41, 4, ""), []);
+    assert_eq!(flows(20, 1, ""), []);
+    assert_eq!(flows(20, 4, "initial_window_per = \"connection\""), []);
+}
+
+#[test]
+fn a_failure_before_traffic_that_routing_has_yet_to_notice() {
+    let down = |at: &str, delay: &str| {
+        let load = web_search("load = 0.1\nlayer = \"uplink\"");
+        leaf_spine(&format!(
+            r#"
+            {load}
+            [routing]
+            kind = "ecmp"
+            detection_delay = "{delay}"
+            [[events]]
+            at = "{at}"
+            link = "leaf0-spine0"
+            down = true
+            "#
+        ))
+    };
+    let found = down("0 s", "10 ms");
+    assert_eq!(keys(&found), ["routing.detection_delay"]);
+    let text = &found[0].text;
+    assert!(text.contains("is down from the start on"), "{text}");
+    assert_eq!(down("0 s", "0 s"), []);
+    // A failure while traffic runs is meant as one.
+    assert_eq!(down("1 ms", "10 ms"), []);
+}
+
+/// 125 MB take 40 ms at 25 Gbps, and 42.2 ms with headers and ACKs.
+#[test]
+fn runs_that_end_before_their_flows_can() {
+    let until = |at: &str| {
+        leaf_spine(&format!(
+            r#"
+            [[traffic]]
+            name = "large"
+            pattern = "permutation"
+            size = "125 MB"
+            controller = "dctcp"
+            [stop]
+            at = "{at}"
+            "#
+        ))
+    };
+    assert_eq!(until("45 ms"), []);
+    let found = until("40 ms");
+    assert_eq!(keys(&found), ["stop.at"]);
+    assert!(found[0].text.contains("takes 42.2 ms"), "{}", found[0].text);
+}

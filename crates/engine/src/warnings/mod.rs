@@ -1,14 +1,20 @@
 //! What can be said of a plan before it runs: settings that decide its answer without being asked about.
 
 mod crowd;
+mod dead_paths;
+mod ends;
 mod fcc;
+mod first_burst;
+mod load;
 mod marking;
 mod minimum_windows;
+mod timeouts;
 
 use crate::base_rtt::longest_base_rtt;
 use pathweave_fabric::routing::Router;
 use pathweave_network::Threshold;
 use pathweave_scenario::Plan;
+use pathweave_traffic::Pattern;
 use pathweave_units::{Rate, Time};
 
 /// A setting that is likely not meant so. The run goes on.
@@ -32,7 +38,40 @@ pub fn warnings(plan: &Plan) -> Vec<Warning> {
     let mut found = marking::warnings(plan, rtt);
     found.extend(minimum_windows::warnings(plan, &crowds, rtt));
     found.extend(fcc::warnings(plan, &crowds, rtt));
+    found.extend(load::warnings(plan));
+    found.extend(timeouts::warnings(plan));
+    found.extend(first_burst::warnings(plan));
+    found.extend(dead_paths::warnings(plan, &router));
+    found.extend(ends::warnings(plan));
     found
+}
+
+/// The number with three digits.
+fn rounded(number: f64) -> f64 {
+    let (mut digits, mut unit) = (number, 1.0);
+    while digits >= 1000.0 {
+        digits /= 10.0;
+        unit *= 10.0;
+    }
+    digits.round() * unit
+}
+
+/// A time with three digits, of seconds.
+fn about(seconds: f64) -> Time {
+    Time::from_secs_f64(rounded(seconds * 1e12) / 1e12)
+}
+
+/// Whether a group's flows have the group's size.
+fn draws_sizes(pattern: &Pattern) -> bool {
+    matches!(
+        pattern,
+        Pattern::Permutation(_)
+            | Pattern::Random(_)
+            | Pattern::Poisson(_)
+            | Pattern::ManyToOne(_)
+            | Pattern::ManyToMany(_)
+            | Pattern::Bursts(_)
+    )
 }
 
 /// A threshold in packets of this size.
