@@ -55,6 +55,7 @@ class Made:
         goodput_mbps: Sequence[float] = (),
         digest: str = "",
         queue: float | None = None,
+        ideal_s: float | None = None,
     ) -> None:
         """A run with flows that took `done_s` and others that have gone on for `left_s`."""
         self.names[scheme] = None
@@ -78,6 +79,8 @@ class Made:
             "retransmits": np.zeros(count, dtype=int),
             "timeouts": np.zeros(count, dtype=int),
         }
+        if ideal_s is not None:
+            flows["fct_ideal_s"] = np.full(count, ideal_s)
         tables: dict[str, Any] = {"flows": flows}
         if queue is not None:
             # Data one way, acknowledgements the other.
@@ -158,6 +161,30 @@ def test_nobody_is_ranked_by_survivors(tmp_path: Path) -> None:
     assert "at least 500" in page
     assert "at least 500 ±" not in page
     assert "not ranked" in page
+
+
+def test_slowdown_is_ranked_as_completion_times_are(tmp_path: Path) -> None:
+    made = Made(tmp_path, report={"quantity": "p99 slowdown of g"})
+    for seed in (1, 2):
+        made.add("DCTCP", seed, done_s=[0.1] * 99 + [0.3], ideal_s=0.05)
+        made.add("Late", seed, done_s=[0.1] * 98 + [0.9] * 2, ideal_s=0.05)
+        # Three in a hundred are still under way after ten times their ideal time.
+        made.add("Open", seed, done_s=[0.1] * 97, left_s=[0.5] * 3, ideal_s=0.05)
+    values = {each.name: each for each in made.ranking().standings}
+    assert values["DCTCP"].mean == pytest.approx(2 + 0.01 * 4)
+    assert values["Late"].mean == pytest.approx(18)
+    assert values["Late"].verdict is not None
+    assert values["Late"].verdict.outcome == "worse"
+    assert values["Open"].at_least
+    assert values["Open"].mean == pytest.approx(10)
+    assert values["Open"].unfinished == pytest.approx(0.03)
+
+
+def test_runs_without_ideal_times_have_no_slowdown(tmp_path: Path) -> None:
+    made = Made(tmp_path, report={"quantity": "slowdown"})
+    made.add("DCTCP", 1, done_s=[0.1])
+    made.add("XMP-4", 1, done_s=[0.2])
+    assert made.ranking().standings == ()
 
 
 def test_few_unfinished_flows_leave_the_mean(tmp_path: Path) -> None:

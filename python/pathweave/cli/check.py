@@ -40,7 +40,7 @@ def check(
     from pathweave.cli.console import print_json
     from pathweave.cli.source import open_scenario
     from pathweave.errors import InputError
-    from pathweave.running.session import Request
+    from pathweave.running.session import Request, check_baseline
 
     request = Request(
         path=scenario,
@@ -53,6 +53,7 @@ def check(
     )
     try:
         session = open_scenario(request, name)
+        check_baseline(session, None)
     except InputError as error:
         if not json:
             raise

@@ -19,7 +19,7 @@ FEW_UNFINISHED = 0.01
 
 @dataclass(frozen=True)
 class Completion:
-    """Completion times of flows, jobs or recoveries."""
+    """Completion times of flows, jobs or recoveries; or slowdowns, which have no unit."""
 
     times: tuple[float, ...]
     """Of those that finished (s)."""
@@ -64,6 +64,16 @@ def flow_completion(run: StoredRun, flows: pl.DataFrame) -> Completion:
     sized = flows.filter(has_size())
     done = sized.filter(has_finished())["fct_s"].drop_nulls()
     return Completion(tuple(done), _ages(run, sized.filter(~has_finished())))
+
+
+def slowdown_completion(run: StoredRun, slowdowns: pl.DataFrame) -> Completion:
+    """Of these rows of the run's slowdowns, without a unit: what did not finish, by its age."""
+    import polars as pl
+
+    done = slowdowns.filter(has_finished())["slowdown"].drop_nulls()
+    waiting = slowdowns.filter(~has_finished())
+    ages = waiting.select(age(pl.lit(run.ended_s)) / pl.col("fct_ideal_s")).to_series()
+    return Completion(tuple(done), tuple(ages))
 
 
 def job_completion(run: StoredRun, jobs: pl.DataFrame) -> Completion:
@@ -115,6 +125,7 @@ def share_completion(run: StoredRun, settling: pl.DataFrame) -> Completion:
 
 COMPLETIONS = {
     "fct": flow_completion,
+    "slowdown": slowdown_completion,
     "jct": job_completion,
     "collective_time": collective_completion,
     "iteration_time": iteration_completion,

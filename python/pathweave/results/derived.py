@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from pathweave.results.convergence import convergence
 from pathweave.results.fairness import fairness
+from pathweave.results.slowdowns import slowdowns
 
 if TYPE_CHECKING:
     import polars as pl
 
     from pathweave.results.read import StoredRun
 
-_DERIVED = {"convergence": convergence, "fairness": fairness}
+_DERIVED = {"convergence": convergence, "fairness": fairness, "slowdowns": slowdowns}
 
 
 def table_of(run: StoredRun, name: str) -> pl.DataFrame | None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 LEVEL = 0.05
 """Largest probability of any false verdict in one ranking."""
 _OF_GROUPS = (
-    "flows", "jobs", "collectives", "optimum_collectives", "convergence", "fairness",
+    "flows", "slowdowns", "jobs", "collectives", "optimum_collectives", "convergence", "fairness",
 )  # fmt: skip
 """Tables whose rows belong to a traffic group."""
 _OF_COLLECTIVES = ("bus_bandwidth", "collective_share")

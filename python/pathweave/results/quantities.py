@@ -26,6 +26,7 @@ class Quantity:
 QUANTITIES = {
     "goodput": Quantity("flows", "goodput_bps", "Goodput", larger_is_better=True),
     "fct": Quantity("flows", "fct_s", "Flow completion time"),
+    "slowdown": Quantity("slowdowns", "slowdown", "Slowdown"),
     "rtt": Quantity("flows", "rtt_mean_s", "Round-trip time"),
     "timeouts": Quantity("flows", "timeouts", "Timeouts per flow"),
     "retransmits": Quantity("flows", "retransmits", "Retransmitted packets per flow"),

@@ -66,7 +66,7 @@ TABLES: dict[str, tuple[str, ...]] = {
 """Columns of the core's tables, in order."""
 
 
-IN_WINDOW = ("flows", "jobs", "collectives", "optimum_collectives")
+IN_WINDOW = ("flows", "slowdowns", "jobs", "collectives", "optimum_collectives")
 """Tables with a column `in_window`: only those rows count that start in the measurement window."""
 
 

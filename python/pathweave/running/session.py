@@ -161,11 +161,24 @@ def check_baseline(session: Session, baseline: str | None) -> None:
     scenario = session.plan.scenario
     report = json.loads(scenario.variants[0].resolved).get("report", {})
     if "quantity" in report:
-        parse_subject(report["quantity"], scenario.groups)
+        where = _place(session.request.path, "report", "quantity")
+        parse_subject(report["quantity"], scenario.groups, f"{where}report.quantity")
     for wanted in [baseline] if baseline else stated_baselines(report):
         if not session.axes:
             raise InputError(f'"{wanted}" cannot be the baseline: the scenario has no variants')
         compared_axis(session.axes, wanted)
+
+
+def _place(path: Path, table: str, key: str) -> str:
+    """Where the file sets a key of a table: "path:12: "; empty where `--set` does."""
+    inside = False
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        text = line.strip()
+        if text.startswith("["):
+            inside = text.partition("]")[0] == f"[{table}"
+        elif inside and text.partition("=")[0].strip() == key:
+            return f"{path}:{number}: "
+    return ""
 
 
 def execute(
