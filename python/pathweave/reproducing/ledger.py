@@ -151,4 +151,11 @@ def _entry(entry: Mapping[str, Any], claims: set[str]) -> Entry:
         raise InputError(
             "give what answers it: claims, tests or files; or else not_yet or not_modelled"
         )
-    return Entry(at=texts["at"], kind=str(entry["kind"]), says=texts["says"], **lists, **reasons)
+    return Entry(
+        at=texts["at"],
+        kind=str(entry["kind"]),
+        says=texts["says"],
+        not_modelled=reasons["not_modelled"],
+        not_yet=reasons["not_yet"],
+        **lists,
+    )
