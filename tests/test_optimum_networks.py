@@ -51,14 +51,14 @@ def delays(own: Flow) -> list[float]:
     return [subflow.rtt_s for subflow in own.subflows]
 
 
-def delay_weighted(own: Flow) -> Marginal:
-    """Proportional fairness of the rates weighted with (least delay) / delay."""
+def delay_weighted(own: Flow, weight: float = 1.0) -> Marginal:
+    """Weighted proportional fairness of the sum of rates times (least delay) / delay."""
     taus = delays(own)
     weights = [min(taus) / tau for tau in taus]
 
     def of(rates: Sequence[float], number: int) -> float:
         seen = math.fsum(w * x for w, x in zip(weights, rates, strict=True))
-        return weights[number] / seen
+        return weight * weights[number] / seen
 
     return Marginal(of)
 
@@ -82,6 +82,7 @@ MARGINALS: list[tuple[Concave, Callable[[Flow], Marginal]]] = [
     (AlphaFairness(0.5), lambda _: by_sum(lambda y: y**-0.5)),
     (AlphaFairness(2.0), lambda _: by_sum(lambda y: y**-2.0)),
     (DelayWeighted(), delay_weighted),
+    (DelayWeighted(weight="1/T"), lambda own: delay_weighted(own, 1 / min(delays(own)))),
     (Xmp(4), lambda own: by_sum(lambda y: 1 / (1 + y * min(delays(own)) / 4))),
     (Tcp(), lambda own: by_sum(lambda y: math.log1p(2 / (mean(own) * y)))),
     (Eutcp(1.05), lambda own: by_sum(lambda y: math.log1p(2 / (1.05 * mean(own) * y)))),
@@ -114,7 +115,7 @@ def test_random_networks_meet_the_optimality_conditions(
 @given(problem=networks(), data=st.data())
 def test_so_do_mixed_utilities(problem: AllocationProblem, data: st.DataObject) -> None:
     # Not alpha-fairness but for the logarithm: its unit is not that of the others.
-    cases = [MARGINALS[at] for at in (0, 3, 4, 5, 6, 7)]
+    cases = [MARGINALS[at] for at in (0, 3, 4, 5, 6, 7, 8)]
     chosen = [data.draw(st.sampled_from(cases)) for _ in problem.flows]
     found = solve(problem, [utility for utility, _ in chosen])
     assert found.status == "optimal", found.residuals

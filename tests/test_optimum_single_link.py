@@ -76,6 +76,18 @@ def test_flows_of_different_alpha(capacity_bps: float, alphas: list[float]) -> N
 
 
 @cases
+@given(capacity, rtts, st.floats(0.25, 4))
+def test_weights_share_a_link_by_their_power_of_1_over_alpha(
+    capacity_bps: float, own: list[float], alpha: float
+) -> None:
+    """weight y^-alpha is the same for all flows; FCC's weight is 1 / RTT."""
+    found = solve(on_one_link(capacity_bps, [[tau] for tau in own]), DelayWeighted(alpha, "1/T"))
+    parts = [tau ** (-1 / alpha) for tau in own]
+    expected = [part / sum(parts) * capacity_bps / PACKET_BITS for part in parts]
+    assert totals(found) == pytest.approx(expected, rel=1e-6, abs=1e-6 * sum(expected))
+
+
+@cases
 @given(capacity, rtts, st.floats(2, 8))
 def test_xmp(capacity_bps: float, own: list[float], beta: float) -> None:
     check(capacity_bps, [[tau] for tau in own], Xmp(beta), *(xmp(beta, tau) for tau in own))
