@@ -18,7 +18,16 @@ import pytest
 import pathweave
 from conftest import environment, run_here
 from pathweave.errors import InputError
-from pathweave.optimum import MaxMin, ProportionalFairness, Wutcp, Xmp, allocate, routing
+from pathweave.optimum import (
+    DelayWeighted,
+    MaxMin,
+    ProportionalFairness,
+    Tcp,
+    Wutcp,
+    Xmp,
+    allocate,
+    routing,
+)
 from pathweave.report.build import build_report
 from pathweave.solving.objective import names, of_controller, parse
 from pathweave.solving.shares import flow_shares, subflow_shares
@@ -327,13 +336,120 @@ def test_utilities_by_name() -> None:
     assert parse("wutcp:omega=1,0.5").utility == Wutcp((1.0, 0.5))
     assert parse("wutcp:1,0.5") == parse("wutcp:omega=1,0.5")
     assert parse("max-min:over=subflows").utility == MaxMin("subflows")
+    assert parse("delay-weighted:weight=1/T").utility == DelayWeighted(1.0, "1/T")
+    assert parse("delay-weighted:alpha=2,weight=3").utility == DelayWeighted(2.0, 3.0)
     assert parse("controller").of("xmp", {"beta": 5.0}) == Xmp(5.0)
     assert set(names()) >= {"controller", "eutcp", "tcp", "delay-weighted"}
 
 
 def test_ewtcp_and_uncoupled_are_weighted_tcp() -> None:
     assert of_controller("ewtcp", {}) == Wutcp("1/m^2")
-    assert of_controller("uncoupled", {}) == Wutcp(1.0)
+    assert of_controller("uncoupled", {"of": "reno"}) == Wutcp(1.0)
+    assert of_controller("reno", {}) == Tcp()
+    assert of_controller("reno", {}, subflows=2) == Wutcp(1.0)
+
+
+# A flow with a subflow on each link, and one flow beside it on each.
+UNEQUAL = (
+    'title = "Unequal RTTs"\n'
+    + LINKS.replace('"100 us"', '["5 ms", "15 ms"]')
+    + """
+flows = [
+    { name = "both", from = "S1", to = "D1", subflows = 2, paths = [["A1", "B1"], ["A2", "B2"]] },
+    { name = "near", from = "S2", to = "D2", paths = [["A1", "B1"]] },
+    { name = "far", from = "S2", to = "D2", paths = [["A2", "B2"]] },
+]
+
+[stop]
+at = "1 s"
+
+[measure]
+from = "500 ms"
+"""
+)
+REFUSED = "maximises a utility only where all subflows of a flow have the same RTT"
+
+
+def solved_for(
+    controller: str, folder: Path, text: str = UNEQUAL, *, expect: int = 0
+) -> tuple[str, Path]:
+    """What the terminal says, in one line, and the results of each flow's own utility."""
+    path = folder / "own.toml"
+    path.write_text(text.replace('controller = "xmp"', f"controller = {controller}"))
+    words = ("solve", path, "--utility", "controller", "--out", folder / "r")
+    return " ".join(command(*words, expect=expect).stderr.split()), folder / "r"
+
+
+@pytest.mark.parametrize(
+    ("controller", "near", "far"),
+    [('"fcc"', 4 / 7, 4 / 7), ('{ name = "fcc", alpha_total = 100 }', 1 / 2, 1)],
+)
+def test_fcc_s_weight_is_its_alpha_total(
+    tmp_path: Path, controller: str, near: float, far: float
+) -> None:
+    """RTTs are T and 3 T, and Y the first flow's x_1 + x_2 / 3. Prices are a/Y, a/(3 Y) and a/s.
+
+    With a = 1/RTT both other flows have Y, so Y = (1 - Y) 4/3. With one a for all the far one would
+    have 3 Y: more than the second link, which it has to itself. Then Y = x_1 = 1 - Y.
+    """
+    _, folder = solved_for(controller, tmp_path)
+    flows = pathweave.load(folder).flows
+    rates = dict(zip(flows["name"], flows["goodput_bps"] / PAYLOAD / 1e9, strict=True))
+    assert rates["near"] == pytest.approx(near, rel=5e-3)  # RTTs also have transmission times
+    assert rates["far"] == pytest.approx(far, rel=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("controller", "instead"),
+    [
+        ('"amp"', "xmp:beta=4"),
+        ('"eutcp"', "eutcp:gamma=1.05"),
+        ('"semicoupled"', "tcp"),
+    ],
+)
+def test_what_is_maximised_for_equal_rtts_only_is_refused_for_others(
+    tmp_path: Path, controller: str, instead: str
+) -> None:
+    said, folder = solved_for(controller, tmp_path, expect=1)
+    assert f"{controller[1:-1]} {REFUSED}" in said
+    assert "a flow has base RTTs from 10.05 to 30.05 ms" in said
+    assert f"choose a common --utility, such as {instead}" in said
+    assert not list(folder.rglob("manifest.json"))
+    solved_for(controller, tmp_path, UNEQUAL.replace("15 ms", "5 ms"))
+
+
+@pytest.mark.parametrize("controller", ["xmp", "wutcp", "ewtcp", "uncoupled", "fcc"])
+def test_other_utilities_are_solved_for_any_rtts(tmp_path: Path, controller: str) -> None:
+    solved_for(f'"{controller}"', tmp_path)
+
+
+def test_reno_s_subflows_are_tcps_of_their_own(tmp_path: Path) -> None:
+    """Each link has two TCPs with equal RTTs, one of them a subflow of the first flow."""
+    _, folder = solved_for('"reno"', tmp_path)
+    rates = pathweave.load(folder).subflows["goodput_bps"]
+    assert rates.to_list() == pytest.approx([PAYLOAD * 0.5e9] * 4, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("controller", "message"),
+    [
+        ('"bos"', "bos on several subflows runs on each by itself"),
+        ('{ name = "uncoupled", of = "bos" }', "uncoupled bos is not known to maximise a utility"),
+    ],
+)
+def test_several_uncoupled_bos_are_refused(tmp_path: Path, controller: str, message: str) -> None:
+    expect = 1 if controller == '"bos"' else 2  # the first only when its subflows are known
+    assert message in solved_for(controller, tmp_path, expect=expect)[0]
+
+
+@pytest.mark.parametrize("controller", ["amp", "eutcp"])
+def test_flows_may_have_rtts_of_their_own(tmp_path: Path, controller: str) -> None:
+    """Prices are a flow's own marginal utility: windows are equal on a link."""
+    text = (
+        UNEQUAL[: UNEQUAL.index('    { name = "both"')]
+        + UNEQUAL[UNEQUAL.index('    { name = "near"') :]
+    )
+    solved_for(f'"{controller}"', tmp_path, text)
 
 
 def test_a_list_of_omegas_has_one_for_each_subflow(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
 from pathweave.optimum.problem import AllocationProblem, Flow, Subflow
+from pathweave.solving.allocator import subflows_of
 from pathweave.solving.objective import of_a_sum
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from pathweave._core import FluidProblem, Variant
     from pathweave.optimum.allocation import Allocation
+    from pathweave.optimum.utility import Concave
     from pathweave.solving.objective import Objective
 
 
@@ -34,10 +36,13 @@ def judge_routing(
     candidates, chosen, judged = _candidates(variant, seed, problem)
     numbers = [len(own) for own in chosen]
     given = RoutingProblem(candidates, numbers)
-    utilities = [
-        of_a_sum(objective.of(*problem["controllers"][int(problem["controller_of"][flow])]))
-        for flow in judged
-    ]
+    utilities: list[Concave] = []
+    subflows = subflows_of(problem)
+    for flow, own in zip(judged, candidates.flows, strict=True):
+        controller, parameters = problem["controllers"][int(problem["controller_of"][flow])]
+        rtts_s = [path.rtt_s for path in own.subflows]
+        utility = objective.of(controller, parameters, subflows=int(subflows[flow]), rtts_s=rtts_s)
+        utilities.append(of_a_sum(utility))
     watch()
     ours = judge(given, utilities, chosen)
     watch()
