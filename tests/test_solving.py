@@ -467,7 +467,7 @@ def test_a_list_of_omegas_has_one_for_each_subflow(tmp_path: Path) -> None:
 
 
 def test_interruption_ends_the_search_for_a_routing(tmp_path: Path) -> None:
-    """Ctrl-C comes with the third choice of paths."""
+    """Ctrl-C comes with the first choice of paths that the search tries."""
     path = tmp_path / "collision.toml"
     path.write_text(COLLISION)
     real, calls = allocate.allocate, 0
@@ -475,7 +475,9 @@ def test_interruption_ends_the_search_for_a_routing(tmp_path: Path) -> None:
     def interrupting(*arguments: Any) -> Any:
         nonlocal calls
         calls += 1
-        if calls == 6:  # after two relaxations, the given and the rounded choice
+        # After three relaxations, the given, the rounded and the smallest-price choice and the
+        # prices for its second flow comes the relaxation of the search, and then its first choice.
+        if calls == 9:
             os.kill(os.getpid(), signal.SIGINT)
         return real(*arguments)
 
@@ -483,7 +485,7 @@ def test_interruption_ends_the_search_for_a_routing(tmp_path: Path) -> None:
         patch.setattr(routing, "allocate", interrupting)
         done = command("solve", path, "--routing", "--out", tmp_path / "r", expect=1)
     assert "interrupted: 0 of 1 runs are kept" in done.stderr
-    assert calls == 6
+    assert calls == 9
     assert not list((tmp_path / "r").rglob("manifest.json"))
 
 
@@ -554,6 +556,7 @@ def test_a_routing_is_judged_by_the_best_choice_of_paths(tmp_path: Path) -> None
     routing = pathweave.load(tmp_path / "results").stored[0].manifest["optimum"]["routing"]
     assert (routing["flows"], routing["candidates"]) == (2, 4)
     assert routing["given"]["total_bps"] == pytest.approx(1e9, rel=1e-6)
+    assert routing["smallest"]["total_bps"] == pytest.approx(2e9, rel=1e-6)
     assert routing["best"]["total_bps"] == pytest.approx(2e9, rel=1e-6)
     assert routing["relaxed"]["total_bps"] == pytest.approx(2e9, rel=1e-6)
     assert "the best of all choices" in done.stdout
@@ -565,6 +568,7 @@ def test_a_routing_is_judged_by_the_best_choice_of_paths(tmp_path: Path) -> None
     assert "total (Mbps)" in page
     rows = dict(re.findall(r'<th scope="row">([^<]*)</th>\s*<td>([^<]*)</td>', page))
     assert rows["the paths of the routing"] == "1,000"
+    assert rows["the smallest prices, flow by flow"] == "2,000"
     assert rows["the best of all choices"] == "2,000"
     assert rows["no limit on paths"] == "2,000"
 

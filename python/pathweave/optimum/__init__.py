@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         judge,
         relax,
         round_up,
+        smallest_price,
     )
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "judge",
     "relax",
     "round_up",
+    "smallest_price",
     "solve",
 ]
 
@@ -79,6 +81,7 @@ _HOMES = {
     "judge": "pathweave.optimum.routing",
     "relax": "pathweave.optimum.routing",
     "round_up": "pathweave.optimum.routing",
+    "smallest_price": "pathweave.optimum.routing",
     "solve": "pathweave.optimum.allocate",
 }
 

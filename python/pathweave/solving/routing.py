@@ -29,11 +29,12 @@ def judge_routing(
 
     `watch` is called before each choice of paths is solved; what it raises ends the search.
     Candidates are the shortest paths between the flow's hosts, and those that it has. Numbers, not
-    objects: the result stands in a manifest. `best` is null where there are too many combinations.
+    objects: the result stands in a manifest. `best` is null where there are too many combinations,
+    `smallest` where there are too many flows to join one by one.
     """
-    from pathweave.optimum import RoutingProblem, enumerate_paths, judge, round_up
+    from pathweave.optimum import RoutingProblem, enumerate_paths, judge, round_up, smallest_price
 
-    candidates, chosen, judged = _candidates(variant, seed, problem)
+    candidates, chosen, judged = candidates_of(variant, seed, problem)
     numbers = [len(own) for own in chosen]
     given = RoutingProblem(candidates, numbers)
     utilities: list[Concave] = []
@@ -48,6 +49,10 @@ def judge_routing(
     watch()
     rounded = round_up(given, utilities)
     try:
+        smallest = smallest_price(given, utilities, watch=watch)
+    except InputError:
+        smallest = None
+    try:
         best = enumerate_paths(given, utilities, watch=watch)
     except InputError:
         best = None
@@ -56,6 +61,7 @@ def judge_routing(
         "flows": len(candidates.flows),
         "candidates": sum(len(flow.subflows) for flow in candidates.flows),
         "given": _worth(ours.allocation),
+        "smallest": _worth(smallest.allocation) if smallest is not None else None,
         "rounded": _worth(rounded.allocation),
         "best": _worth(best.allocation) if best is not None else None,
         "relaxed": _worth(ours.relaxed),
@@ -70,7 +76,7 @@ def _worth(found: Allocation) -> dict[str, float]:
     }
 
 
-def _candidates(
+def candidates_of(
     variant: Variant, seed: int, problem: FluidProblem
 ) -> tuple[AllocationProblem, list[list[int]], list[int]]:
     """All paths that the flows could have, which of them they have, and which flows these are."""
