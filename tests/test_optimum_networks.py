@@ -183,6 +183,15 @@ def test_two_unequal_links_are_pooled() -> None:
     assert found.rates_bps == pytest.approx(np.array([512, 256, 768]) * MEGA, rel=1e-6)
 
 
+def test_a_slow_link_is_pooled_with_a_fast_one() -> None:
+    """EUTCP's Figure 4: 8, 508 and 516 Mbps are those of EUTCP(1), and not of a larger gamma."""
+    slow = two_links(8 * MEGA, 1024 * MEGA)
+    assert solve(slow, Tcp()).rates_bps / MEGA == pytest.approx([8, 508, 516], rel=1e-6)
+    found = solve(slow, [Eutcp(1.05), Tcp()])
+    total = 1032 / 2.05
+    assert found.rates_bps / MEGA == pytest.approx([8, total - 8, 1.05 * total], rel=1e-6)
+
+
 def test_eutcp_leaves_more_to_tcp() -> None:
     # Equal marginal utilities are gamma y1 = y2 at equal delays; y1 + y2 = 1536 Mbps.
     found = solve(two_links(512 * MEGA, 1024 * MEGA), [Eutcp(1.05), Tcp()])

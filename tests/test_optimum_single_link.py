@@ -146,6 +146,23 @@ def test_wutcp_has_a_tcp_of_weight_omega_on_each_subflow(
     assert rates == pytest.approx(expected, rel=1e-6, abs=1e-9 * whole)
 
 
+def test_wutcp_comes_near_omega_of_a_tcp_as_windows_grow() -> None:
+    """U_tcp is nearly a logarithm, of which weighted flows would have shares like their weights."""
+
+    def ratio(capacity_bps: float, subflows: int, tcps: int) -> float:
+        problem = on_one_link(capacity_bps, [[4e-3] * subflows] + [[4e-3]] * tcps)
+        rates = solve(problem, [Wutcp(0.5), *[Tcp()] * tcps]).rates_bps
+        assert rates[:subflows] == pytest.approx([rates[0]] * subflows, rel=1e-6)
+        return float(rates[0] / rates[-1])
+
+    assert ratio(1024e6, 1, 1) == pytest.approx(0.498, abs=5e-4)
+    assert ratio(1024e6, 16, 16) == pytest.approx(0.468, abs=5e-4)
+    for flows in ((1, 1), (1, 16), (16, 1), (16, 16)):
+        slow, middle, fast = (ratio(rate, *flows) for rate in (64e6, 1024e6, 16384e6))
+        assert slow < middle < fast < 0.5
+        assert fast == pytest.approx(0.5, rel=5e-3)
+
+
 @cases
 @given(capacity, st.lists(rtt, min_size=2, max_size=4, unique=True), st.floats(0.5, 3))
 def test_delay_weighted_sends_all_on_the_path_of_least_delay(
