@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import rel_entr
 
 from pathweave.errors import InputError
-from pathweave.optimum import Eutcp, MaxMin, Wutcp, Xmp
+from pathweave.optimum import DelayWeighted, Eutcp, MaxMin, Wutcp, Xmp
 from pathweave.optimum.shapes import Logarithm, Power, Shape, ShiftedLogarithm, TcpUtility
 
 positive = st.floats(1e-2, 1e3)
@@ -46,9 +46,9 @@ def test_the_slope_is_that_of_the_printed_utility(y: float, mu: float, b: float)
 
 
 SHAPES: list[Shape] = [
-    Logarithm(),
-    Power(0.5),
-    Power(2.0),
+    Logarithm(np.array([1.0, 500.0])),
+    Power(0.5, np.array([1.0, 0.2])),
+    Power(2.0, np.array([1.0, 3.0])),
     ShiftedLogarithm(np.array([0.5, 2.0])),
     TcpUtility(np.array([1.0, 0.3]), np.array([0.7, 2.0]), np.array([0.1, 0.2])),
 ]
@@ -103,3 +103,7 @@ def test_parameters_that_mean_nothing_are_refused() -> None:
         Wutcp("m")  # pyright: ignore[reportArgumentType]
     with pytest.raises(InputError, match='max-min over "links"; known are flows, subflows'):
         MaxMin("links")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InputError, match='weight is "T"; it must be a number or 1/T'):
+        DelayWeighted(1.0, "T")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InputError, match="weight is 0; it must be positive"):
+        DelayWeighted(1.0, 0)

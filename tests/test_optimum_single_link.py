@@ -76,6 +76,18 @@ def test_flows_of_different_alpha(capacity_bps: float, alphas: list[float]) -> N
 
 
 @cases
+@given(capacity, rtts, st.floats(0.25, 4))
+def test_weights_share_a_link_by_their_power_of_1_over_alpha(
+    capacity_bps: float, own: list[float], alpha: float
+) -> None:
+    """weight y^-alpha is the same for all flows; FCC's weight is 1 / RTT."""
+    found = solve(on_one_link(capacity_bps, [[tau] for tau in own]), DelayWeighted(alpha, "1/T"))
+    parts = [tau ** (-1 / alpha) for tau in own]
+    expected = [part / sum(parts) * capacity_bps / PACKET_BITS for part in parts]
+    assert totals(found) == pytest.approx(expected, rel=1e-6, abs=1e-6 * sum(expected))
+
+
+@cases
 @given(capacity, rtts, st.floats(2, 8))
 def test_xmp(capacity_bps: float, own: list[float], beta: float) -> None:
     check(capacity_bps, [[tau] for tau in own], Xmp(beta), *(xmp(beta, tau) for tau in own))
@@ -132,6 +144,23 @@ def test_wutcp_has_a_tcp_of_weight_omega_on_each_subflow(
     whole = sum(expected)
     rates = found.rates_bps / PACKET_BITS
     assert rates == pytest.approx(expected, rel=1e-6, abs=1e-9 * whole)
+
+
+def test_wutcp_comes_near_omega_of_a_tcp_as_windows_grow() -> None:
+    """U_tcp is nearly a logarithm, of which weighted flows would have shares like their weights."""
+
+    def ratio(capacity_bps: float, subflows: int, tcps: int) -> float:
+        problem = on_one_link(capacity_bps, [[4e-3] * subflows] + [[4e-3]] * tcps)
+        rates = solve(problem, [Wutcp(0.5), *[Tcp()] * tcps]).rates_bps
+        assert rates[:subflows] == pytest.approx([rates[0]] * subflows, rel=1e-6)
+        return float(rates[0] / rates[-1])
+
+    assert ratio(1024e6, 1, 1) == pytest.approx(0.498, abs=5e-4)
+    assert ratio(1024e6, 16, 16) == pytest.approx(0.468, abs=5e-4)
+    for flows in ((1, 1), (1, 16), (16, 1), (16, 16)):
+        slow, middle, fast = (ratio(rate, *flows) for rate in (64e6, 1024e6, 16384e6))
+        assert slow < middle < fast < 0.5
+        assert fast == pytest.approx(0.5, rel=5e-3)
 
 
 @cases

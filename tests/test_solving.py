@@ -18,7 +18,16 @@ import pytest
 import pathweave
 from conftest import environment, run_here
 from pathweave.errors import InputError
-from pathweave.optimum import MaxMin, ProportionalFairness, Wutcp, Xmp, allocate, routing
+from pathweave.optimum import (
+    DelayWeighted,
+    MaxMin,
+    ProportionalFairness,
+    Tcp,
+    Wutcp,
+    Xmp,
+    allocate,
+    routing,
+)
 from pathweave.report.build import build_report
 from pathweave.solving.objective import names, of_controller, parse
 from pathweave.solving.shares import flow_shares, subflow_shares
@@ -327,13 +336,120 @@ def test_utilities_by_name() -> None:
     assert parse("wutcp:omega=1,0.5").utility == Wutcp((1.0, 0.5))
     assert parse("wutcp:1,0.5") == parse("wutcp:omega=1,0.5")
     assert parse("max-min:over=subflows").utility == MaxMin("subflows")
+    assert parse("delay-weighted:weight=1/T").utility == DelayWeighted(1.0, "1/T")
+    assert parse("delay-weighted:alpha=2,weight=3").utility == DelayWeighted(2.0, 3.0)
     assert parse("controller").of("xmp", {"beta": 5.0}) == Xmp(5.0)
     assert set(names()) >= {"controller", "eutcp", "tcp", "delay-weighted"}
 
 
 def test_ewtcp_and_uncoupled_are_weighted_tcp() -> None:
     assert of_controller("ewtcp", {}) == Wutcp("1/m^2")
-    assert of_controller("uncoupled", {}) == Wutcp(1.0)
+    assert of_controller("uncoupled", {"of": "reno"}) == Wutcp(1.0)
+    assert of_controller("reno", {}) == Tcp()
+    assert of_controller("reno", {}, subflows=2) == Wutcp(1.0)
+
+
+# A flow with a subflow on each link, and one flow beside it on each.
+UNEQUAL = (
+    'title = "Unequal RTTs"\n'
+    + LINKS.replace('"100 us"', '["5 ms", "15 ms"]')
+    + """
+flows = [
+    { name = "both", from = "S1", to = "D1", subflows = 2, paths = [["A1", "B1"], ["A2", "B2"]] },
+    { name = "near", from = "S2", to = "D2", paths = [["A1", "B1"]] },
+    { name = "far", from = "S2", to = "D2", paths = [["A2", "B2"]] },
+]
+
+[stop]
+at = "1 s"
+
+[measure]
+from = "500 ms"
+"""
+)
+REFUSED = "maximises a utility only where all subflows of a flow have the same RTT"
+
+
+def solved_for(
+    controller: str, folder: Path, text: str = UNEQUAL, *, expect: int = 0
+) -> tuple[str, Path]:
+    """What the terminal says, in one line, and the results of each flow's own utility."""
+    path = folder / "own.toml"
+    path.write_text(text.replace('controller = "xmp"', f"controller = {controller}"))
+    words = ("solve", path, "--utility", "controller", "--out", folder / "r")
+    return " ".join(command(*words, expect=expect).stderr.split()), folder / "r"
+
+
+@pytest.mark.parametrize(
+    ("controller", "near", "far"),
+    [('"fcc"', 4 / 7, 4 / 7), ('{ name = "fcc", alpha_total = 100 }', 1 / 2, 1)],
+)
+def test_fcc_s_weight_is_its_alpha_total(
+    tmp_path: Path, controller: str, near: float, far: float
+) -> None:
+    """RTTs are T and 3 T, and Y the first flow's x_1 + x_2 / 3. Prices are a/Y, a/(3 Y) and a/s.
+
+    With a = 1/RTT both other flows have Y, so Y = (1 - Y) 4/3. With one a for all the far one would
+    have 3 Y: more than the second link, which it has to itself. Then Y = x_1 = 1 - Y.
+    """
+    _, folder = solved_for(controller, tmp_path)
+    flows = pathweave.load(folder).flows
+    rates = dict(zip(flows["name"], flows["goodput_bps"] / PAYLOAD / 1e9, strict=True))
+    assert rates["near"] == pytest.approx(near, rel=5e-3)  # RTTs also have transmission times
+    assert rates["far"] == pytest.approx(far, rel=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("controller", "instead"),
+    [
+        ('"amp"', "xmp:beta=4"),
+        ('"eutcp"', "eutcp:gamma=1.05"),
+        ('"semicoupled"', "tcp"),
+    ],
+)
+def test_what_is_maximised_for_equal_rtts_only_is_refused_for_others(
+    tmp_path: Path, controller: str, instead: str
+) -> None:
+    said, folder = solved_for(controller, tmp_path, expect=1)
+    assert f"{controller[1:-1]} {REFUSED}" in said
+    assert "a flow has base RTTs from 10.05 to 30.05 ms" in said
+    assert f"choose a common --utility, such as {instead}" in said
+    assert not list(folder.rglob("manifest.json"))
+    solved_for(controller, tmp_path, UNEQUAL.replace("15 ms", "5 ms"))
+
+
+@pytest.mark.parametrize("controller", ["xmp", "wutcp", "ewtcp", "uncoupled", "fcc"])
+def test_other_utilities_are_solved_for_any_rtts(tmp_path: Path, controller: str) -> None:
+    solved_for(f'"{controller}"', tmp_path)
+
+
+def test_reno_s_subflows_are_tcps_of_their_own(tmp_path: Path) -> None:
+    """Each link has two TCPs with equal RTTs, one of them a subflow of the first flow."""
+    _, folder = solved_for('"reno"', tmp_path)
+    rates = pathweave.load(folder).subflows["goodput_bps"]
+    assert rates.to_list() == pytest.approx([PAYLOAD * 0.5e9] * 4, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("controller", "message"),
+    [
+        ('"bos"', "bos on several subflows runs on each by itself"),
+        ('{ name = "uncoupled", of = "bos" }', "uncoupled bos is not known to maximise a utility"),
+    ],
+)
+def test_several_uncoupled_bos_are_refused(tmp_path: Path, controller: str, message: str) -> None:
+    expect = 1 if controller == '"bos"' else 2  # the first only when its subflows are known
+    assert message in solved_for(controller, tmp_path, expect=expect)[0]
+
+
+@pytest.mark.parametrize("controller", ["amp", "eutcp"])
+def test_flows_may_have_rtts_of_their_own(tmp_path: Path, controller: str) -> None:
+    """Prices are a flow's own marginal utility: windows are equal on a link."""
+    text = (
+        UNEQUAL[: UNEQUAL.index('    { name = "both"')]
+        + UNEQUAL[UNEQUAL.index('    { name = "near"') :]
+    )
+    solved_for(f'"{controller}"', tmp_path, text)
 
 
 def test_a_list_of_omegas_has_one_for_each_subflow(tmp_path: Path) -> None:
@@ -351,7 +467,7 @@ def test_a_list_of_omegas_has_one_for_each_subflow(tmp_path: Path) -> None:
 
 
 def test_interruption_ends_the_search_for_a_routing(tmp_path: Path) -> None:
-    """Ctrl-C comes with the third choice of paths."""
+    """Ctrl-C comes with the first choice of paths that the search tries."""
     path = tmp_path / "collision.toml"
     path.write_text(COLLISION)
     real, calls = allocate.allocate, 0
@@ -359,7 +475,9 @@ def test_interruption_ends_the_search_for_a_routing(tmp_path: Path) -> None:
     def interrupting(*arguments: Any) -> Any:
         nonlocal calls
         calls += 1
-        if calls == 6:  # after two relaxations, the given and the rounded choice
+        # After three relaxations, the given, the rounded and the smallest-price choice and the
+        # prices for its second flow comes the relaxation of the search, and then its first choice.
+        if calls == 9:
             os.kill(os.getpid(), signal.SIGINT)
         return real(*arguments)
 
@@ -367,7 +485,7 @@ def test_interruption_ends_the_search_for_a_routing(tmp_path: Path) -> None:
         patch.setattr(routing, "allocate", interrupting)
         done = command("solve", path, "--routing", "--out", tmp_path / "r", expect=1)
     assert "interrupted: 0 of 1 runs are kept" in done.stderr
-    assert calls == 6
+    assert calls == 9
     assert not list((tmp_path / "r").rglob("manifest.json"))
 
 
@@ -438,6 +556,7 @@ def test_a_routing_is_judged_by_the_best_choice_of_paths(tmp_path: Path) -> None
     routing = pathweave.load(tmp_path / "results").stored[0].manifest["optimum"]["routing"]
     assert (routing["flows"], routing["candidates"]) == (2, 4)
     assert routing["given"]["total_bps"] == pytest.approx(1e9, rel=1e-6)
+    assert routing["smallest"]["total_bps"] == pytest.approx(2e9, rel=1e-6)
     assert routing["best"]["total_bps"] == pytest.approx(2e9, rel=1e-6)
     assert routing["relaxed"]["total_bps"] == pytest.approx(2e9, rel=1e-6)
     assert "the best of all choices" in done.stdout
@@ -449,6 +568,7 @@ def test_a_routing_is_judged_by_the_best_choice_of_paths(tmp_path: Path) -> None
     assert "total (Mbps)" in page
     rows = dict(re.findall(r'<th scope="row">([^<]*)</th>\s*<td>([^<]*)</td>', page))
     assert rows["the paths of the routing"] == "1,000"
+    assert rows["the smallest prices, flow by flow"] == "2,000"
     assert rows["the best of all choices"] == "2,000"
     assert rows["no limit on paths"] == "2,000"
 

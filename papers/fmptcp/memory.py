@@ -7,8 +7,8 @@ Prints a Markdown table with a row for each variant and layer of switches: the m
 tables of one switch have, and their bytes. Sizes of lines are assumptions; the paper has none.
 
 - The price table has a line for each destination edge switch and port that leads there: a
-  congestion degree and a delay of 4 B each, which is what feedback packets carry. It is an array, so
-  that no key is stored.
+  congestion degree and a delay of 4 B each, which is what feedback packets carry. It is an array,
+  so that no key is stored.
 - The routing table is a hash table, at most half full. A line has two addresses and two TCP ports
   (12 B), the connection's MPTCP token (4 B), the port that the subflow takes (2 B) and when it was
   last used (4 B).

@@ -278,7 +278,9 @@ def solved(written: dict[str, Any], utility: str = "controller") -> Measured | s
             check(objective, session.plan.scenario.variants)
         except InputError as error:
             return str(error)
-        solve_all(session, objective, Quiet())
+        failed = solve_all(session, objective, Quiet()).failed
+        if failed and "choose a common --utility" in failed[0][1]:
+            return failed[0][1]
         return _read(
             pathweave.Results(find_runs(task.folder for task in session.plan.tasks)), written
         )

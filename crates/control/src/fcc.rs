@@ -16,8 +16,10 @@
 //!
 //! It expects switches that mark in proportion to their occupancy. In equilibrium beta_r = alpha_r: one
 //! subflow alone on a path has about BDP packets in flight and marks, so occupies, about 1 / BDP. The
-//! paper has eta = 1/16, w_min = 10 and a minimum window of 1, which the preset fmptcp-2024 sets; with it
-//! even subflows that are all at their minimum have alpha_r <= 1. A mark by itself cuts nothing.
+//! paper has eta = 1/16, w_min = 10 and a minimum window of 1, which the preset fmptcp-2024 sets. It says
+//! that alpha_r is at most 1 even when all subflows are at their minimum. In fact m subflows with windows of 1
+//! and an RTT of R have alpha_r = R / (m base RTT), which exceeds 1, and so any share of marks, once R exceeds
+//! m base RTTs. A mark by itself cuts nothing.
 //!
 //! Ruling: the text leaves slow start when alpha_r > beta_r; the pseudo-code, which has it the other way
 //! round, is right. There too a window that congestion avoidance takes below ssthresh is in slow start

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from pathweave.cli.tables import plain_table
 from pathweave.results.read import find_runs
-from pathweave.results.routing import CHOICES, judgements
+from pathweave.results.routing import judgements
 from pathweave.results.units import number, rate_unit, scale
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def print_routings(console: Console, session: Session, outcome: Outcome) -> None
         for found in judgements(scenario):
             unit = rate_unit(found.about["relaxed"]["total_bps"])
             table = plain_table("total", "smallest flow", "utility")
-            for name, text in CHOICES.items():
+            for name, text in found.choices.items():
                 worth = found.worth(name)
                 if worth is None:
                     table.add_row(text, "too many", "", "")

@@ -56,11 +56,11 @@ def solve(
     Results go to DIR/<scenario>/<settings>-optimum/ (of other utilities, to a folder named after
     them), in the form that `run` gives them.
 
-    Utilities: proportional; alpha:alpha=2; delay-weighted:alpha=1 (FCC); max-min:over=flows;
-    xmp:beta=4; tcp; eutcp:gamma=1.05; wutcp:omega=1/m (or a number for each subflow: omega=1,0.5);
-    controller (what each flow's controller maximises).
+    Utilities: proportional; alpha:alpha=2; delay-weighted:weight=1/T (FCC);
+    max-min:over=flows; xmp:beta=4; tcp; eutcp:gamma=1.05; wutcp:omega=1/m (or a number for each
+    subflow: omega=1,0.5); controller (what each flow's controller maximises).
 
-    Example: pathweave solve papers/eutcp/fig3.toml --utility controller
+    Example: pathweave solve papers/eutcp/fig3.toml --utility controller --only 'scheme=EUTCP(1)'
     """
     from pathweave.cli.console import messages, output
     from pathweave.cli.outcome import finish

@@ -30,6 +30,7 @@ from pathweave.optimum.utility import (
 if TYPE_CHECKING:
     from pathweave.optimum.allocate import solve
     from pathweave.optimum.allocation import Allocation
+    from pathweave.optimum.prices import PriceIteration, iterate_prices
     from pathweave.optimum.residuals import Residuals
     from pathweave.optimum.routing import (
         Routing,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         judge,
         relax,
         round_up,
+        smallest_price,
     )
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "Eutcp",
     "Flow",
     "MaxMin",
+    "PriceIteration",
     "ProportionalFairness",
     "Residuals",
     "Routing",
@@ -59,21 +62,26 @@ __all__ = [
     "Wutcp",
     "Xmp",
     "enumerate_paths",
+    "iterate_prices",
     "judge",
     "relax",
     "round_up",
+    "smallest_price",
     "solve",
 ]
 
 _HOMES = {
     "Allocation": "pathweave.optimum.allocation",
+    "PriceIteration": "pathweave.optimum.prices",
     "Residuals": "pathweave.optimum.residuals",
     "Routing": "pathweave.optimum.routing",
     "RoutingProblem": "pathweave.optimum.routing",
     "enumerate_paths": "pathweave.optimum.routing",
+    "iterate_prices": "pathweave.optimum.prices",
     "judge": "pathweave.optimum.routing",
     "relax": "pathweave.optimum.routing",
     "round_up": "pathweave.optimum.routing",
+    "smallest_price": "pathweave.optimum.routing",
     "solve": "pathweave.optimum.allocate",
 }
 

@@ -16,22 +16,27 @@ import numpy as np
 
 from pathweave.errors import InputError
 from pathweave.optimum.allocate import TOLERANCE, allocate, by_flow
+from pathweave.optimum.problem import AllocationProblem
 from pathweave.optimum.system import network_of
+from pathweave.optimum.terms import terms_of
 from pathweave.optimum.utility import MaxMin, Wutcp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pathweave.optimum.allocation import Allocation
-    from pathweave.optimum.problem import AllocationProblem
     from pathweave.optimum.program import Solver
+    from pathweave.optimum.shapes import Vector
     from pathweave.optimum.system import Network
     from pathweave.optimum.utility import Concave
 
 LIMIT = 1000
 """Combinations that `enumerate_paths` tries unless told otherwise."""
+FLOWS = 200
+"""Flows that `smallest_price` lets join unless told otherwise: it solves a problem for each."""
 
-# Of a flow's total: rates that are no further apart count as equal.
+# Rates that differ by less than this share of their flow's total count as equal, and so do prices
+# that differ by less than this share of their flow's dearest candidate.
 _EQUAL = 1e-6
 
 
@@ -116,10 +121,54 @@ def round_up(
     begins with its k-th candidate, so that flows with the same candidates differ.
     """
     judged = _Judge(problem, utility, tolerance, solver)
+    rates = [judged.relaxed.of_flow(flow) for flow in range(len(judged.usable))]
     return judged.routing(
-        _largest(judged.relaxed.of_flow(flow), usable, problem.most(flow), flow)
-        for flow, usable in enumerate(judged.usable)
+        _first(own, _EQUAL * float(own.sum()), usable, problem.most(flow), flow)
+        for flow, (own, usable) in enumerate(zip(rates, judged.usable, strict=True))
     )
+
+
+def smallest_price(
+    problem: RoutingProblem,
+    utility: Concave | Sequence[Concave],
+    *,
+    order: Sequence[int] | None = None,
+    limit: int = FLOWS,
+    tolerance: float = TOLERANCE,
+    solver: Solver | None = None,
+    watch: Callable[[], None] | None = None,
+) -> Routing:
+    """Flows join one by one and take the n_k paths with the smallest prices (FMPTCP, IV-B.2).
+
+    The prices are those of the optimum of the flows that joined before, over the paths that these
+    took. A path's price (utility per bit/s) is the sum of its links' prices, over the weight of the
+    path's delay in the utility. `order` lists the flows in the order in which they join, by default
+    that of the problem. Among equal prices the k-th flow begins with its k-th candidate, as in
+    `round_up`: links that are not full have no price, so many candidates are equal.
+
+    `watch` is called before each problem is solved: what it raises ends the search.
+
+    Raises `InputError` when there are more than `limit` flows.
+    """
+    flows = problem.candidates.flows
+    if len(flows) > limit:
+        raise InputError(f"there are {len(flows)} flows to join one by one; the limit is {limit}")
+    order = range(len(flows)) if order is None else order
+    if sorted(order) != list(range(len(flows))):
+        raise InputError(f"the order must have each of the {len(flows)} flows once")
+    judged = _Judge(problem, utility, tolerance, solver)
+    chosen: list[tuple[int, ...]] = [()] * len(flows)
+    joined: list[int] = []
+    for flow in order:
+        if watch is not None and joined:
+            watch()
+        cost = judged.path_prices(flow, joined, chosen)
+        step = _EQUAL * float(cost[np.isfinite(cost)].max(initial=0.0))
+        chosen[flow] = _first(-cost, step, judged.usable[flow], problem.most(flow), flow)
+        joined += [flow] * bool(chosen[flow])
+    if watch is not None:
+        watch()
+    return judged.routing(chosen)
 
 
 def enumerate_paths(
@@ -226,19 +275,56 @@ class _Judge:
         columns = np.flatnonzero(np.isin(self._network.columns, subflows))
         return Routing(paths, self._solve(self._network.kept(columns)), self.relaxed)
 
+    def path_prices(
+        self, flow: int, joined: Sequence[int], chosen: Sequence[Sequence[int]]
+    ) -> Vector:
+        """By candidate of a flow: its price when the flows that joined share the links optimally.
+
+        Infinite for a candidate that crosses a link without capacity.
+        """
+        whole = self._candidates
+        own = whole.flows[flow]
+        if not joined:
+            return np.zeros(len(own.subflows))
+        before = AllocationProblem(
+            whole.capacities_bps,
+            [whole.flows[each] for each in joined],
+            packet_bytes=whole.packet_bytes,
+        )
+        first = np.cumsum([0, *(len(each.subflows) for each in before.flows)])
+        taken = [
+            int(begin) + path
+            for begin, each in zip(first, joined, strict=False)
+            for path in chosen[each]
+        ]
+        network = network_of(before)
+        columns = np.flatnonzero(np.isin(network.columns, taken))
+        utilities = [self._utilities[each] for each in joined]
+        found = allocate(network.kept(columns), before, utilities, *self._settings)
+        if found.prices is None:
+            raise TypeError("only max-min has no prices, and it is refused")
+        alone = AllocationProblem(whole.capacities_bps, [own], packet_bytes=whole.packet_bytes)
+        weights = terms_of(alone, [self._utilities[flow]])[0].toarray()[0]
+        price = np.nan_to_num(found.prices, nan=np.inf)
+        cost = [float(price[list(subflow.links)].sum()) for subflow in own.subflows]
+        return np.array(cost) / weights
+
     def _solve(self, network: Network) -> Allocation:
         return allocate(network, self._candidates, self._utilities, *self._settings)
 
 
-def _largest(rates: np.ndarray, usable: Sequence[int], number: int, turn: int) -> tuple[int, ...]:
-    """The usable paths with the largest rates; among equals the candidate with number `turn` first.
+def _first(
+    values: Vector, step: float, usable: Sequence[int], number: int, turn: int
+) -> tuple[int, ...]:
+    """The usable paths with the largest values; values within a step of each other are equal.
 
-    An even relaxation gives all candidates the same: with the same order for all flows, they would
+    Among equals the candidate with number `turn` comes first. An even relaxation, or a network
+    without full links, gives all candidates the same: with the same order for all flows, they would
     all choose the same links.
     """
-    step = max(_EQUAL * float(rates.sum()), np.finfo(float).tiny)
+    step = max(step, np.finfo(float).tiny)
 
     def order(path: int) -> tuple[int, int]:
-        return -round(rates[path] / step), (path - turn) % len(rates)
+        return -round(values[path] / step), (path - turn) % len(values)
 
     return tuple(sorted(usable, key=order)[:number])

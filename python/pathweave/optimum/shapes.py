@@ -53,59 +53,62 @@ class Shape(Protocol):
 
 @dataclass(frozen=True)
 class Logarithm:
-    """log z."""
+    """weight log z."""
+
+    weight: Vector
 
     def value(self, z: Vector) -> Vector:
         with np.errstate(divide="ignore"):
-            return np.log(z)
+            return self.weight * np.log(z)
 
     def slope(self, z: Vector) -> Vector:
         with np.errstate(divide="ignore"):
-            return 1.0 / z
+            return self.weight / z
 
     def curvature(self, z: Vector) -> Vector:
-        return -1.0 / z**2
+        return -self.weight / z**2
 
     def demand(self, price: Vector) -> Vector:
         with np.errstate(divide="ignore"):
-            return 1.0 / price
+            return self.weight / price
 
     def expression(self, z: Any, unit: Vector, scale: float) -> Any:  # noqa: ARG002
-        return cp.sum(cp.log(z)) / scale
+        return (self.weight / scale) @ cp.log(z)
 
-    def kept(self, at: Indices) -> Shape:  # noqa: ARG002
-        return self
+    def kept(self, at: Indices) -> Shape:
+        return Logarithm(self.weight[at])
 
 
 @dataclass(frozen=True)
 class Power:
-    """z^(1 - alpha) / (1 - alpha)."""
+    """weight z^(1 - alpha) / (1 - alpha)."""
 
     alpha: float
+    weight: Vector
 
     def value(self, z: Vector) -> Vector:
         with np.errstate(divide="ignore"):
-            return z ** (1 - self.alpha) / (1 - self.alpha)
+            return self.weight * z ** (1 - self.alpha) / (1 - self.alpha)
 
     def slope(self, z: Vector) -> Vector:
         with np.errstate(divide="ignore"):
-            return z**-self.alpha
+            return self.weight * z**-self.alpha
 
     def curvature(self, z: Vector) -> Vector:
-        return -self.alpha * z ** (-self.alpha - 1)
+        return -self.alpha * self.weight * z ** (-self.alpha - 1)
 
     def demand(self, price: Vector) -> Vector:
         with np.errstate(divide="ignore"):
-            return price ** (-1 / self.alpha)
+            return (price / self.weight) ** (-1 / self.alpha)
 
     def expression(self, z: Any, unit: Vector, scale: float) -> Any:
         exponent = 1 - self.alpha
-        weight = unit**exponent / (abs(exponent) * scale)
+        weight = self.weight * unit**exponent / (abs(exponent) * scale)
         power = cp.power(z, exponent, approx=False)
         return weight @ power if exponent > 0 else -(weight @ power)
 
-    def kept(self, at: Indices) -> Shape:  # noqa: ARG002
-        return self
+    def kept(self, at: Indices) -> Shape:
+        return Power(self.alpha, self.weight[at])
 
 
 @dataclass(frozen=True)

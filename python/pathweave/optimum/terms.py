@@ -90,8 +90,8 @@ class _Collected:
     coefficients: list[tuple[int, int, float]] = field(default_factory=list)
     """Term, subflow (counted over all flows), weight in the sum."""
     terms: int = 0
-    plain: dict[float, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """Alpha-fair terms by alpha."""
+    plain: dict[float, list[tuple[int, float]]] = field(default_factory=lambda: defaultdict(list))
+    """Alpha-fair terms by alpha: term, weight."""
     shifted: list[tuple[int, float]] = field(default_factory=list)
     """Term, k."""
     tcp: list[tuple[int, float, float, float]] = field(default_factory=list)
@@ -110,10 +110,12 @@ class _Collected:
         self.tcp.append((term, weight, mu / (b * gamma), math.log(mu)))
 
     def objective(self) -> Objective:
-        groups: list[tuple[Indices, Shape]] = [
-            (np.array(terms), Logarithm() if alpha == 1 else Power(alpha))
-            for alpha, terms in self.plain.items()
-        ]
+        groups: list[tuple[Indices, Shape]] = []
+        for alpha, plain in self.plain.items():
+            terms, weights = zip(*plain, strict=True)
+            weight = np.array(weights)
+            shape = Logarithm(weight) if alpha == 1 else Power(alpha, weight)
+            groups.append((np.array(terms), shape))
         if self.shifted:
             terms, k = zip(*self.shifted, strict=True)
             groups.append((np.array(terms), ShiftedLogarithm(np.array(k))))
@@ -149,12 +151,13 @@ def _add(collected: _Collected, flow: Flow, own: range, utility: Concave) -> Non
     mean_rtt = math.fsum(rtts) / len(rtts)
     match utility:
         case ProportionalFairness():
-            collected.plain[1.0].append(collected.term(own))
+            collected.plain[1.0].append((collected.term(own), 1.0))
         case AlphaFairness(alpha):
-            collected.plain[alpha].append(collected.term(own))
-        case DelayWeighted(alpha):
-            weights = [min(rtts) / rtt for rtt in rtts]
-            collected.plain[alpha].append(collected.term(own, weights))
+            collected.plain[alpha].append((collected.term(own), 1.0))
+        case DelayWeighted(alpha, weight):
+            shortest = min(rtts)
+            term = collected.term(own, [shortest / rtt for rtt in rtts])
+            collected.plain[alpha].append((term, 1 / shortest if weight == "1/T" else weight))
         case Xmp(beta):
             collected.shifted.append((collected.term(own), beta / min(rtts)))
         case Tcp(mu, b):

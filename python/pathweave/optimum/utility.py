@@ -2,6 +2,10 @@
 
 y is the sum of a flow's rates x_r over its m subflows, tau_r a subflow's base RTT (s). Rates inside
 a utility are in packets/s, so that the sum over flows with different utilities means something.
+
+`Tcp` and `Eutcp` have one tau for a flow, the mean of its tau_r. EUTCP's rule has each subflow's
+own, so it maximises `Eutcp` only where the subflows of each flow have equal RTTs. The other classes
+hold for any RTTs.
 """
 
 from __future__ import annotations
@@ -36,15 +40,22 @@ class AlphaFairness:
 
 @dataclass(frozen=True)
 class DelayWeighted:
-    """Alpha-fairness of sum over r of x_r (min over s of tau_s) / tau_r.
+    """A weight times alpha-fairness of the sum over r of x_r T / tau_r, T = min over r of tau_r.
 
-    FMPTCP paper, eq. 1, with the base RTT for the delay of a path; FCC has alpha = 1.
+    FMPTCP paper, eq. 1, with the base RTT for the delay of a path. FCC has alpha = 1, and its
+    alpha_total (1/s) as the weight: by default that is "1/T", each flow's own.
     """
 
     alpha: float = 1.0
+    weight: float | Literal["1/T"] = 1.0
 
     def __post_init__(self) -> None:
         _positive(self.alpha, "alpha")
+        if isinstance(self.weight, str):
+            if self.weight != "1/T":
+                raise InputError(f'weight is "{self.weight}"; it must be a number or 1/T')
+        else:
+            _positive(self.weight, "weight")
 
 
 @dataclass(frozen=True)
@@ -76,10 +87,10 @@ class Tcp:
 
 @dataclass(frozen=True)
 class Eutcp:
-    """(1/gamma) U_tcp(gamma y), which EUTCP's rule as printed (eq. 21) maximises.
+    """(1/gamma) U_tcp(gamma y), which EUTCP's rule as printed (eq. 21) maximises for equal RTTs.
 
-    U_tcp has Reno's mu and b. Only one gamma for all subflows: with several, the rule's equilibrium
-    prices log(1 + 2/(gamma_r tau y)) are not the gradient of anything.
+    U_tcp has Reno's mu and b. Only one gamma for all subflows: with several, or with several RTTs,
+    the rule's equilibrium prices log(1 + 2/(gamma_r tau_r y)) are not the gradient of anything.
     """
 
     gamma: float = 1.05

@@ -12,7 +12,7 @@ from pathweave.results.optimum import FEW, shares, summarise_optimum
 from pathweave.results.present import percentile_text, times_unit
 from pathweave.results.published import compare
 from pathweave.results.recoveries import summarise_recoveries
-from pathweave.results.routing import CHOICES, judgements
+from pathweave.results.routing import judgements
 from pathweave.results.summary import compares_survivors, summarise, summarise_jobs
 from pathweave.results.sweeps import label_of
 from pathweave.results.units import number, rate_unit, scale, size_text, time_unit
@@ -103,7 +103,7 @@ def routing_tables(scenario: StoredScenario) -> list[Table]:
     for found in judgements(scenario):
         unit = rate_unit(found.about["relaxed"]["total_bps"])
         rows: list[Row] = []
-        for name, text in CHOICES.items():
+        for name, text in found.choices.items():
             worth = found.worth(name)
             cells = ["too many to try", "", ""]
             if worth is not None:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 CHOICES = {
     "given": "the paths of the routing",
+    "smallest": "the smallest prices, flow by flow",
     "rounded": "the largest of the relaxation",
     "best": "the best of all choices",
     "relaxed": "no limit on paths",
@@ -34,8 +35,13 @@ class Judgement:
             f" {self.about['candidates']:,} paths"
         )
 
+    @property
+    def choices(self) -> dict[str, str]:
+        """The choices that were judged, as in `CHOICES`: older manifests have fewer."""
+        return {name: text for name, text in CHOICES.items() if name in self.about}
+
     def worth(self, choice: str) -> dict[str, float] | None:
-        """What paths are worth; None for the best when there were too many to try."""
+        """What paths are worth; None when there was too much to solve."""
         return self.about[choice]
 
 

@@ -135,7 +135,14 @@ class Allocator:
     def _solve(self, problem: FluidProblem) -> tuple[Rates, Answer]:
         static, columns, lively = static_problem(problem)
         controllers = problem["controller_of"].astype(np.intp)[lively]
-        utilities = [self._objective.of(*problem["controllers"][at]) for at in controllers]
+        numbers = subflows_of(problem)[lively]
+        utilities: list[Utility] = []
+        for at, number, flow in zip(controllers, numbers, static.flows, strict=True):
+            rtts_s = [path.rtt_s for path in flow.subflows]
+            own = self._objective.of(
+                *problem["controllers"][at], subflows=int(number), rtts_s=rtts_s
+            )
+            utilities.append(own)
         if _is_spread(problem) and any(_goes_by_subflow(utility) for utility in utilities):
             raise InputError(
                 "the packets of a subflow are spread over several paths, and the utility goes by"
@@ -156,11 +163,21 @@ def _goes_by_subflow(utility: Utility) -> bool:
     return isinstance(utility, Wutcp) or utility == MaxMin("subflows")
 
 
+def subflows_of(problem: FluidProblem) -> NDArray[np.intp]:
+    """By flow the number of its subflows."""
+    firsts = np.append(True, ~_same_subflow(problem))
+    return np.bincount(problem["flow_of"].astype(np.intp)[firsts], minlength=len(problem["flows"]))
+
+
 def _is_spread(problem: FluidProblem) -> bool:
-    """Whether a subflow has several paths: they are beside one another."""
+    """Whether a subflow has several paths."""
+    return bool(_same_subflow(problem).any())
+
+
+def _same_subflow(problem: FluidProblem) -> NDArray[np.bool_]:
+    """By path but the first: whether it is one more of the subflow of the path before it."""
     same_flow = np.diff(problem["flow_of"].astype(np.int64)) == 0
-    same_subflow = np.diff(problem["subflow"].astype(np.int64)) == 0
-    return bool((same_flow & same_subflow).any())
+    return same_flow & (np.diff(problem["subflow"].astype(np.int64)) == 0)
 
 
 def _has_live_path(problem: FluidProblem) -> bool:
@@ -210,6 +227,7 @@ def _key(problem: FluidProblem) -> bytes:
             problem[name].tobytes()
             for name in ("links", "first_link", "flow_of", "rtt_s", "controller_of")
         ),
+        _same_subflow(problem).tobytes(),
         np.float64(problem["packet_bytes"]).tobytes(),
     ]
     digest = hashlib.blake2b(digest_size=16)

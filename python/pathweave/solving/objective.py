@@ -20,7 +20,7 @@ from pathweave.optimum.utility import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pathweave._core import Variant
 
@@ -32,7 +32,10 @@ CONTROLLER = "controller"
 _KINDS: dict[str, tuple[Callable[..., Utility], str]] = {
     "proportional": (ProportionalFairness, "log of a flow's rate"),
     "alpha": (AlphaFairness, "alpha-fairness of flows' rates; alpha"),
-    "delay-weighted": (DelayWeighted, "FCC's: paths count less the longer they are; alpha"),
+    "delay-weighted": (
+        DelayWeighted,
+        "paths count less the longer they are, as FCC has it; alpha, weight",
+    ),
     "max-min": (MaxMin, "the smallest rate first; over = flows or subflows"),
     "xmp": (Xmp, "XMP's; beta"),
     "tcp": (Tcp, "Reno's of a flow's rate; mu, b"),
@@ -41,6 +44,8 @@ _KINDS: dict[str, tuple[Callable[..., Utility], str]] = {
 }
 
 
+_IN_WORDS = (("wutcp", "omega"), ("max-min", "over"), ("delay-weighted", "weight"))
+"""Parameters that need not be numbers."""
 _EXAMPLES = {
     "alpha": "alpha:alpha=2",
     "delay-weighted": "delay-weighted:alpha=1",
@@ -52,6 +57,19 @@ _EXAMPLES = {
 }
 
 
+_FOR_EQUAL_RTTS = {
+    "amp": "xmp:beta=4, which has the shortest of the RTTs",
+    "eutcp": "eutcp:gamma=1.05, which has the mean of the RTTs",
+    "semicoupled": "tcp, which has the mean of the RTTs",
+}
+"""Controllers whose prices are the gradient of a utility only if a flow's subflows have one RTT.
+
+With a common utility to name in its place.
+"""
+_SAME_RTT = 1e-6
+"""Relative difference up to which two RTTs are the same."""
+
+
 @dataclass(frozen=True)
 class Objective:
     """A utility for all flows, or, when it is None, each flow's controller's own."""
@@ -59,9 +77,29 @@ class Objective:
     text: str
     utility: Utility | None
 
-    def of(self, controller: str, parameters: Mapping[str, Any]) -> Utility:
-        """The utility of a flow under this controller."""
-        return self.utility or of_controller(controller, parameters)
+    def of(
+        self,
+        controller: str,
+        parameters: Mapping[str, Any],
+        *,
+        subflows: int = 1,
+        rtts_s: Sequence[float] = (),
+    ) -> Utility:
+        """The utility of a flow under this controller: so many subflows, paths with these RTTs.
+
+        Raises `InputError` when its controller is not known to maximise anything then.
+        """
+        if self.utility is not None:
+            return self.utility
+        utility = of_controller(controller, parameters, subflows)
+        if controller in _FOR_EQUAL_RTTS and _differ(rtts_s):
+            raise InputError(
+                f"{controller} maximises a utility only where all subflows of a flow have the same"
+                f" RTT, and a flow has base RTTs from {min(rtts_s) * 1e3:.4g} to"
+                f" {max(rtts_s) * 1e3:.4g} ms: choose a common --utility, such as"
+                f" {_FOR_EQUAL_RTTS[controller]}"
+            )
+        return utility
 
 
 def names() -> dict[str, str]:
@@ -148,11 +186,15 @@ def _given(text: str, name: str, rest: str) -> dict[str, float | str | tuple[flo
         numbers = [number for value in values if (number := _number(value)) is not None]
         if not words:
             given[key] = tuple(numbers) if len(numbers) > 1 else numbers[0]
-        elif len(values) == 1 and (name, key) in (("wutcp", "omega"), ("max-min", "over")):
+        elif len(values) == 1 and (name, key) in _IN_WORDS:
             given[key] = words[0]
         else:
             raise InputError(f'utility "{text}": {key} is "{words[0]}"; it must be a number')
     return given
+
+
+def _differ(rtts_s: Sequence[float]) -> bool:
+    return len(rtts_s) > 1 and max(rtts_s) > min(rtts_s) * (1 + _SAME_RTT)
 
 
 def _number(text: str) -> float | None:
@@ -162,15 +204,15 @@ def _number(text: str) -> float | None:
         return None
 
 
-def of_controller(name: str, parameters: Mapping[str, Any]) -> Utility:
+def of_controller(name: str, parameters: Mapping[str, Any], subflows: int = 1) -> Utility:
     """What the controller maximises where its paper or its differential equation says so.
 
-    AMP's increase and cut are XMP's where RTTs are equal. Raises `InputError` for a controller
-    that is not known to maximise anything, and for one from a file that has the name of another but
-    not its parameters.
+    That of AMP, EUTCP and Semicoupled holds where a flow's subflows have equal RTTs, which
+    `Objective.of` checks. Raises `InputError` for a controller that is not known to maximise
+    anything, and for one from a file that has the name of another but not its parameters.
     """
     try:
-        return _of_controller(name, parameters)
+        return _of_controller(name, parameters, subflows)
     except KeyError as error:
         raise InputError(
             f"a controller from a file is called {name} and has no parameter {error}, which the "
@@ -178,8 +220,13 @@ def of_controller(name: str, parameters: Mapping[str, Any]) -> Utility:
         ) from error
 
 
-def _of_controller(name: str, parameters: Mapping[str, Any]) -> Utility:
+def _of_controller(name: str, parameters: Mapping[str, Any], subflows: int) -> Utility:
     match name:
+        case "bos" if subflows > 1:
+            raise InputError(
+                "bos on several subflows runs on each by itself, and the sum of its utilities over"
+                " subflows is not supported: choose a common --utility"
+            )
         case "xmp" | "bos" | "amp":
             return Xmp(parameters["beta"])
         case "eutcp":
@@ -190,12 +237,18 @@ def _of_controller(name: str, parameters: Mapping[str, Any]) -> Utility:
             return Wutcp(parameters["omega"])
         case "ewtcp":
             return Wutcp("1/m^2")
+        case "uncoupled" if parameters["of"] != "reno":
+            raise InputError(
+                f"uncoupled {parameters['of']} is not known to maximise a utility, uncoupled reno"
+                " is: choose a common --utility"
+            )
         case "uncoupled":
             return Wutcp(1.0)
         case "reno":
-            return Tcp()
+            return Tcp() if subflows == 1 else Wutcp(1.0)
         case "fcc":
-            return DelayWeighted(1.0)
+            alpha_total = parameters["alpha_total"]
+            return DelayWeighted(1.0, "1/T" if alpha_total == "1/base-rtt" else alpha_total)
         case _:
             raise InputError(
                 f"{name} is not known to maximise a utility; known are xmp, bos, amp, eutcp,"

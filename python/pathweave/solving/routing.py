@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
 from pathweave.optimum.problem import AllocationProblem, Flow, Subflow
+from pathweave.solving.allocator import subflows_of
 from pathweave.solving.objective import of_a_sum
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from pathweave._core import FluidProblem, Variant
     from pathweave.optimum.allocation import Allocation
+    from pathweave.optimum.utility import Concave
     from pathweave.solving.objective import Objective
 
 
@@ -27,21 +29,29 @@ def judge_routing(
 
     `watch` is called before each choice of paths is solved; what it raises ends the search.
     Candidates are the shortest paths between the flow's hosts, and those that it has. Numbers, not
-    objects: the result stands in a manifest. `best` is null where there are too many combinations.
+    objects: the result stands in a manifest. `best` is null where there are too many combinations,
+    `smallest` where there are too many flows to join one by one.
     """
-    from pathweave.optimum import RoutingProblem, enumerate_paths, judge, round_up
+    from pathweave.optimum import RoutingProblem, enumerate_paths, judge, round_up, smallest_price
 
-    candidates, chosen, judged = _candidates(variant, seed, problem)
+    candidates, chosen, judged = candidates_of(variant, seed, problem)
     numbers = [len(own) for own in chosen]
     given = RoutingProblem(candidates, numbers)
-    utilities = [
-        of_a_sum(objective.of(*problem["controllers"][int(problem["controller_of"][flow])]))
-        for flow in judged
-    ]
+    utilities: list[Concave] = []
+    subflows = subflows_of(problem)
+    for flow, own in zip(judged, candidates.flows, strict=True):
+        controller, parameters = problem["controllers"][int(problem["controller_of"][flow])]
+        rtts_s = [path.rtt_s for path in own.subflows]
+        utility = objective.of(controller, parameters, subflows=int(subflows[flow]), rtts_s=rtts_s)
+        utilities.append(of_a_sum(utility))
     watch()
     ours = judge(given, utilities, chosen)
     watch()
     rounded = round_up(given, utilities)
+    try:
+        smallest = smallest_price(given, utilities, watch=watch)
+    except InputError:
+        smallest = None
     try:
         best = enumerate_paths(given, utilities, watch=watch)
     except InputError:
@@ -51,6 +61,7 @@ def judge_routing(
         "flows": len(candidates.flows),
         "candidates": sum(len(flow.subflows) for flow in candidates.flows),
         "given": _worth(ours.allocation),
+        "smallest": _worth(smallest.allocation) if smallest is not None else None,
         "rounded": _worth(rounded.allocation),
         "best": _worth(best.allocation) if best is not None else None,
         "relaxed": _worth(ours.relaxed),
@@ -65,7 +76,7 @@ def _worth(found: Allocation) -> dict[str, float]:
     }
 
 
-def _candidates(
+def candidates_of(
     variant: Variant, seed: int, problem: FluidProblem
 ) -> tuple[AllocationProblem, list[list[int]], list[int]]:
     """All paths that the flows could have, which of them they have, and which flows these are."""
