@@ -85,7 +85,7 @@ class Objective:
         subflows: int = 1,
         rtts_s: Sequence[float] = (),
     ) -> Utility:
-        """The utility of a flow under this controller: so many subflows, paths with these RTTs.
+        """The utility of a flow under this controller, by its subflows and its paths' base RTTs.
 
         Raises `InputError` when its controller is not known to maximise anything then.
         """
