@@ -172,6 +172,49 @@ mod tests {
         assert_eq!(gain(&mut connection, 1, 3), 6.0);
     }
 
+    /// Proposition 1 of the paper: a subflow whose rounds are marked less often than U'(y) gets a larger delta, one that is
+    /// marked more often a smaller one. U'(y) = 1 / (1 + y T / beta) (equation 7), and a subflow with this delta settles where a
+    /// round is marked with p = 1 / (1 + w / (delta beta)) (equation 8).
+    #[test]
+    fn delta_rises_where_marks_are_rarer_than_the_marginal_utility() {
+        const BETA: f64 = 4.0;
+        const ROUNDS: u32 = 400;
+        let mut random = 7_u64;
+        let mut draw = |least: u64, most: u64| {
+            random = random
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            least + (random >> 33) % (most - least + 1)
+        };
+        let (mut rises, mut falls) = (0, 0);
+        for _ in 0..300 {
+            let subflows: std::vec::Vec<(f64, u64)> = (0..draw(2, 4))
+                .map(|_| (draw(4, 60) as f64, 50 * draw(1, 12)))
+                .collect();
+            let shortest = subflows.iter().map(|&(_, micros)| micros).min().unwrap() as f64;
+            let rates = subflows
+                .iter()
+                .map(|&(window, micros)| window / micros as f64);
+            let y: f64 = rates.sum();
+            let delta = draw(1, 200) as f64 / 100.0;
+            let (window, _) = subflows[0];
+
+            let p = 1.0 / (1.0 + window / (delta * BETA));
+            let marginal_utility = 1.0 / (1.0 + y * shortest / BETA);
+            let next = f64::from(gain(&mut xmp(&subflows), 0, ROUNDS) as u32) / f64::from(ROUNDS);
+            // The sum of delta's whole packets lags by less than one.
+            if (next - delta).abs() > 2.0 / f64::from(ROUNDS) {
+                assert_eq!(
+                    next > delta,
+                    p < marginal_utility,
+                    "{subflows:?} {delta} {next}"
+                );
+                *(if next > delta { &mut rises } else { &mut falls }) += 1;
+            }
+        }
+        assert!(rises > 50 && falls > 50, "{rises} {falls}");
+    }
+
     #[test]
     fn other_subflows_count_with_the_rate_of_their_last_round() {
         let mut connection = xmp(&[(10.0, 100), (10.0, 100)]);
