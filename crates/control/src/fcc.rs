@@ -25,6 +25,9 @@
 //! round, is right. There too a window that congestion avoidance takes below ssthresh is in slow start
 //! again, until beta_r > alpha_r.
 //!
+//! Within T all rates move by theta = wbar alpha_total / T times the gradient of log(sum_s(T x_s / tau_s)) -
+//! sum_s(beta_s x_s) / alpha_total. Equation 18 has T^2 in place of T, which is not a step of rates.
+//!
 //! Ruling: the last max(w_min, w_r) packets are those of the round that ends, if it has w_min or more, and
 //! else the last w_min packets, of which those that have not come yet count as unmarked. Marks and
 //! packets are counted, not acknowledgements: a delayed one counts for all its packets.
