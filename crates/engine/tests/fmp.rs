@@ -5,6 +5,7 @@ use pathweave_engine::{Column, Output, Progress, Verdict, run_with_departure_por
 use pathweave_fabric::routing::{FmpConfig, FmpPrice, RoutingKind};
 use pathweave_fabric::topology::{Graph, GraphCable, GraphNode, LeafSpine};
 use pathweave_fabric::{Fabric, LinkId};
+use pathweave_network::Marking;
 use pathweave_scenario::{Change, LinkChange, Plan};
 use pathweave_traffic::Size;
 use pathweave_units::{Rate, Time};
@@ -474,6 +475,17 @@ fn feedback_without_packets_gives_what_packets_give() {
             }
         }
     }
+    // Feedback interrupts idle times, which an average counts.
+    let mut plan = busy(100, 4);
+    for queue in &mut plan.queues {
+        queue.marking = Marking::Red {
+            from: 0.2,
+            to: 3.0,
+            probability: 0.5,
+            weight: 0.01,
+        };
+    }
+    is_as_with_packets(&plan, "an average queue");
     for price in PRICES {
         // Messages take up to about a seventh of the period to send, and arrive eleven periods later.
         let mut plan = busy(50, 2);

@@ -20,6 +20,7 @@ enum Marks {
     Step(u32),
     StepInBytes(u64),
     Linear,
+    Red,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +90,7 @@ fn case() -> impl Strategy<Value = Case> {
         (0u32..20).prop_map(Marks::Step),
         (0u64..30_000).prop_map(Marks::StepInBytes),
         Just(Marks::Linear),
+        Just(Marks::Red),
     ];
     (
         any::<u64>(),
@@ -125,6 +127,12 @@ fn undisturbed(case: &Case) -> Plan {
             from: 2.0,
             to: 12.0,
             probability: 0.7,
+        },
+        Marks::Red => Marking::Red {
+            from: 1.0,
+            to: 6.0,
+            probability: 0.3,
+            weight: 0.1,
         },
     };
     let limit = if case.limit_in_bytes {

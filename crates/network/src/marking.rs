@@ -59,8 +59,9 @@ impl Admission {
                 ..
             } => 0,
             Marking::Linear { from, .. } => from as u32,
-            Marking::Red { .. } => 0, // the average has to see every packet
+            Marking::Red { .. } => 0,
         };
+        // An average has to see every packet.
         let full_from = match config.marking {
             Marking::Red { .. } => 0,
             _ => full_from,
@@ -116,6 +117,11 @@ impl Admission {
             }
         );
         matches!(self.limit, Limit::Bytes(_)) || marks_by_bytes
+    }
+
+    /// Whether marks go by an average of the queue.
+    pub fn averages(&self) -> bool {
+        self.average.is_some()
     }
 
     /// The average of the queue, where marks go by one: it has to be told of idle times.
@@ -199,7 +205,7 @@ impl Admission {
         let average = self
             .average
             .as_mut()
-            .map(|queue| queue.see(waiting.packets));
+            .map(|queue| queue.on_arrival(waiting.packets));
         if self.is_full(waiting, header.size()) {
             return Verdict::Drop;
         }
@@ -241,10 +247,10 @@ impl Admission {
                 let marks = average > to
                     || (average > from && {
                         let probability = probability * (average - from) / (to - from);
-                        self.stream.uniform() < queue.spread(probability)
+                        self.stream.uniform() < queue.mark_probability(probability)
                     });
                 if marks || average <= from {
-                    queue.start_spread();
+                    queue.restart_count();
                 }
                 marks
             }
@@ -453,7 +459,7 @@ mod tests {
             .collect();
         let longest = marked.windows(2).map(|pair| pair[1] - pair[0]).max();
         assert!(longest <= Some(20));
-        // Distances have a variance of (20^2 - 1)/12 = 33: four standard deviations of 10,000 such.
+        // Distances have a variance of (20^2 - 1)/12 = 33: four standard deviations of 10,000.
         assert!(
             (marked.len() as f64 - 10_000.0).abs() < 4.0 * 55.0,
             "{}",

@@ -94,6 +94,10 @@ impl Header {
     pub(crate) fn is_feedback(&self) -> bool {
         self.word & FEEDBACK != 0
     }
+    /// Whether a port's average queue sees the packet: those that are always taken are no load that it could answer.
+    pub(crate) fn is_averaged(&self) -> bool {
+        self.word & (PROTECTED | FEEDBACK) == 0
+    }
 }
 
 /// A packet's number among those in the network.

@@ -82,7 +82,7 @@ pub enum Marking {
         to: f64,
         /// Probability at `to`.
         probability: f64,
-        /// The part of the difference to the queue by which each arriving packet moves the average.
+        /// The part of the difference to the queue by which each packet that arrives moves the average.
         weight: f64,
     },
 }

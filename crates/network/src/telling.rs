@@ -17,8 +17,12 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         let (ports, places) = (&self.ports, &self.places);
         let time = |link, bytes| ports.rate(places.port_of(link)).time_for(bytes);
         let mut links = places.links().iter();
-        let share_memory = links.any(|&link| ports.shares_memory(places.port_of(link)));
-        if P::KNOW_ARRIVALS && !P::HAVE_AGENTS && !share_memory && fmp.is_regular(time) {
+        // Idle times count for an average, and feedback ends them.
+        let needs_packets = links.any(|&link| {
+            let port = places.port_of(link);
+            ports.shares_memory(port) || ports.averages(port)
+        });
+        if P::KNOW_ARRIVALS && !P::HAVE_AGENTS && !needs_packets && fmp.is_regular(time) {
             fmp.imply(|link, size| {
                 let port = places.port_of(link);
                 LinkToImply {

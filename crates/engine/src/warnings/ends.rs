@@ -1,11 +1,10 @@
 //! Runs that end before their flows can.
 
-use super::{Warning, about, draws_sizes};
+use super::{Warning, about, uses_group_size};
 use pathweave_fabric::Fabric;
 use pathweave_scenario::Plan;
 
-/// A flow of the mean size that has its host's link to itself takes a time. Where the run is shorter, most of what it is asked about
-/// never happens in it.
+/// A flow of the mean size that has its host's link to itself takes a time. Where the group has less, flows of that size never end.
 pub(super) fn warnings(plan: &Plan) -> Vec<Warning> {
     let Some(end) = plan.stop.at.filter(|_| plan.stop.is_at_a_time()) else {
         return Vec::new();
@@ -15,24 +14,32 @@ pub(super) fn warnings(plan: &Plan) -> Vec<Warning> {
     };
     let mut found = Vec::new();
     for group in &plan.groups {
-        let Some(mean) = group.size.mean().filter(|_| draws_sizes(&group.pattern)) else {
+        let Some(mean) = group
+            .size
+            .mean()
+            .filter(|_| uses_group_size(&group.pattern))
+        else {
             continue;
         };
-        let alone = 8.0 * mean * group.transport.wire_per_payload() / rate;
-        let left = end.saturating_sub(group.start).as_secs_f64();
-        if alone <= left {
+        let packet = group.transport.mean_packet();
+        let wire = packet / (packet - f64::from(group.transport.overhead()));
+        let alone = 8.0 * mean * wire / rate;
+        let until = group.stop.map_or(end, |stop| stop.min(end));
+        if until <= group.start {
+            continue;
+        }
+        let left = until - group.start;
+        if alone <= left.as_secs_f64() {
             continue;
         }
         let needed = about(alone);
         found.push(Warning {
             key: "stop.at".to_owned(),
             text: format!(
-                "a mean flow of \"{}\" takes {needed} with a link to itself, and the run ends {} after the first begins: most flows \
-                 do not end",
-                group.name,
-                end.saturating_sub(group.start)
+                "a flow of the mean size of \"{}\" takes {needed} with a link to itself, and has {left}: flows of that size cannot finish",
+                group.name
             ),
-            advice: format!("stop.at well after {}, or smaller flows", group.start + needed),
+            advice: format!("at least {needed} from the group's start on, or smaller flows"),
         });
     }
     found

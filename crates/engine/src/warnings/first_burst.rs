@@ -1,6 +1,6 @@
 //! Flows that fit into the initial windows of their subflows.
 
-use super::{Warning, draws_sizes};
+use super::{Warning, uses_group_size};
 use pathweave_scenario::Plan;
 use pathweave_traffic::Size;
 
@@ -10,7 +10,7 @@ pub(super) fn warnings(plan: &Plan) -> Vec<Warning> {
     let mut found = Vec::new();
     for group in &plan.groups {
         let (transport, subflows) = (&group.transport, group.subflows);
-        let Some(median) = median(&group.size).filter(|_| draws_sizes(&group.pattern)) else {
+        let Some(median) = median(&group.size).filter(|_| uses_group_size(&group.pattern)) else {
             continue;
         };
         let of_one = transport.initial_window_of(1);

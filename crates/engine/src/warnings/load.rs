@@ -5,7 +5,7 @@ use pathweave_fabric::Fabric;
 use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_traffic::Pattern;
 use pathweave_traffic::patterns::{Arrivals, Poisson};
-use pathweave_units::Rate;
+use pathweave_units::{Rate, Time};
 
 /// The part of a group in what is offered to one host, in bit/s on the wire.
 struct Offered<'a> {
@@ -15,23 +15,27 @@ struct Offered<'a> {
     each: [f64; 2],
     /// Which these are; `None` stands for all.
     hosts: [Option<&'a [u32]>; 2],
+    /// Whether the hosts are those of a part of a permutation, which differ from those of its other parts.
+    is_part: bool,
 }
 
 /// Poisson flows arrive whether or not earlier ones have ended: where hosts are offered more than their ports carry, backlogs grow
-/// for as long as the run lasts, and its length decides every completion time. ACKs count with the data, as in
-/// `load_counts = "wire"`.
+/// for as long as the run lasts, and its length decides every completion time. Headers count, and ACKs do not: they may travel the
+/// other way. A group that ends after a number of flows is left out.
 pub(super) fn warnings(plan: &Plan) -> Vec<Warning> {
     let offered: Vec<Offered<'_>> = plan
         .groups
         .iter()
         .filter_map(|group| match &group.pattern {
-            Pattern::Poisson(poisson) => offered(group, poisson, &plan.fabric),
+            Pattern::Poisson(poisson) if poisson.count.is_none() => {
+                offered(group, poisson, &plan.fabric)
+            }
             _ => None,
         })
         .collect();
     let ports = [true, false].map(|sends| port_rates(&plan.fabric, sends));
     let mut found = Vec::new();
-    for (side, verb) in [(0, "sends"), (1, "receives")] {
+    for (side, verb) in [(0, "is to send"), (1, "is to receive")] {
         let Some((host, total)) = busiest(&offered, side, &ports[side]) else {
             continue;
         };
@@ -58,8 +62,9 @@ pub(super) fn warnings(plan: &Plan) -> Vec<Warning> {
         found.push(Warning {
             key: format!("traffic.{}.{key}", largest.group.name),
             text: format!(
-                "each host that {verb} is offered {} on the wire, and has {}: backlogs grow for as long as the run lasts, and \
-                 decide completion times",
+                "\"{}\" {verb} {} with headers, and has {}: backlogs grow for as long as the run lasts, and decide completion \
+                 times",
+                plan.fabric.host(host).name,
                 about(total),
                 about(rate)
             ),
@@ -76,7 +81,7 @@ fn below(key: &str, value: f64) -> String {
     if value > 0.0 {
         format!("{key} below {}", shortened(value))
     } else {
-        format!("less load from all groups together, {key} among them")
+        format!("a lower {key}, and less load from other groups")
     }
 }
 
@@ -111,37 +116,52 @@ fn offered<'a>(group: &'a GroupPlan, poisson: &'a Poisson, fabric: &Fabric) -> O
         Arrivals::PerSourcePerSecond(flows) => flows * bits * counts[0] as f64,
         Arrivals::Load { load, capacity } => load * capacity.as_bps() as f64,
     };
-    let wire = payload * group.transport.wire_per_payload();
+    let packet = group.transport.mean_packet();
+    let wire = payload * packet / (packet - f64::from(group.transport.overhead()));
     Some(Offered {
         group,
         arrivals: poisson.arrivals,
         each: counts.map(|count| wire / count.max(1) as f64),
         hosts,
+        is_part: poisson.pairs.is_some(),
     })
 }
 
 impl Offered<'_> {
+    fn is_under_way(&self, now: Time) -> bool {
+        self.group.start <= now && self.group.stop.is_none_or(|stop| now < stop)
+    }
+
     fn takes_part(&self, side: usize, host: u32) -> bool {
         self.hosts[side].is_none_or(|hosts| hosts.contains(&host))
     }
 }
 
-/// The host that is offered the largest share of its ports, and how much that is.
+/// The host that is offered the largest share of its ports at a time, and how much that is.
 fn busiest(offered: &[Offered<'_>], side: usize, ports: &[f64]) -> Option<(u32, f64)> {
-    let mut totals = vec![0.0; ports.len()];
-    for each in offered {
-        match each.hosts[side] {
-            Some(hosts) => hosts
-                .iter()
-                .for_each(|&host| totals[host as usize] += each.each[side]),
-            None => totals
-                .iter_mut()
-                .for_each(|total| *total += each.each[side]),
+    let starts = offered.iter().map(|each| each.group.start);
+    let moments = starts.filter_map(|now| {
+        let mut totals = vec![0.0; ports.len()];
+        // Of one permutation a host is in one part.
+        let mut most_of_parts: f64 = 0.0;
+        for each in offered.iter().filter(|each| each.is_under_way(now)) {
+            match each.hosts[side] {
+                _ if each.is_part => most_of_parts = most_of_parts.max(each.each[side]),
+                Some(hosts) => hosts
+                    .iter()
+                    .for_each(|&host| totals[host as usize] += each.each[side]),
+                None => totals
+                    .iter_mut()
+                    .for_each(|total| *total += each.each[side]),
+            }
         }
-    }
-    let shares = (0..).zip(totals.iter().zip(ports));
-    let (host, (&total, _)) =
-        shares.max_by(|(_, (a, x)), (_, (b, y))| (*a / *x).total_cmp(&(*b / *y)))?;
+        let shares = (0..).zip(totals.iter().zip(ports));
+        shares
+            .filter(|(_, (_, rate))| **rate > 0.0)
+            .map(|(host, (total, rate))| (host, total + most_of_parts, *rate))
+            .max_by(|(_, a, x), (_, b, y)| (a / x).total_cmp(&(b / y)))
+    });
+    let (host, total, _) = moments.max_by(|(_, a, x), (_, b, y)| (a / x).total_cmp(&(b / y)))?;
     (total > 0.0).then_some((host, total))
 }
 

@@ -1,4 +1,4 @@
-//! What can be said of a plan before it runs: settings that decide its answer without being asked about.
+//! What can be said of a plan before it runs: settings that are likely to distort its results.
 
 mod crowd;
 mod dead_paths;
@@ -62,7 +62,7 @@ fn about(seconds: f64) -> Time {
 }
 
 /// Whether a group's flows have the group's size.
-fn draws_sizes(pattern: &Pattern) -> bool {
+fn uses_group_size(pattern: &Pattern) -> bool {
     matches!(
         pattern,
         Pattern::Permutation(_)

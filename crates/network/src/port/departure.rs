@@ -170,9 +170,10 @@ impl<A: Agent> DeparturePort<A> {
             return false;
         }
         if self.in_service.is_none()
+            && header.is_averaged()
             && let Some(average) = self.admission.average()
         {
-            average.rest(self.idle_since, now, self.serialisation.time(size));
+            average.decay_while_idle(self.idle_since, now, self.serialisation.time(size));
         }
         match self.admission.decide(waiting, &header) {
             Verdict::Take => {}
@@ -463,6 +464,9 @@ impl<A: Agent> Ports for DeparturePorts<A> {
         let port = self.at_mut(port);
         port.up = true;
         port.idle_since = now;
+        if let Some(average) = port.admission.average() {
+            average.restart();
+        }
     }
 
     fn is_up(&self, port: PortId) -> bool {
@@ -503,6 +507,10 @@ impl<A: Agent> Ports for DeparturePorts<A> {
 
     fn limit(&self, port: PortId) -> Limit {
         self.at(port).admission.limit()
+    }
+
+    fn averages(&self, port: PortId) -> bool {
+        self.at(port).admission.averages()
     }
 
     fn shares_memory(&self, port: PortId) -> bool {

@@ -248,6 +248,9 @@ pub trait Ports {
     /// Whether a port shares its node's memory with others.
     fn shares_memory(&self, port: PortId) -> bool;
 
+    /// Whether a port marks by an average of its queue, in which idle times count.
+    fn averages(&self, port: PortId) -> bool;
+
     /// How long a port takes to send a packet of `size` bytes.
     fn transmission(&self, port: PortId, size: u16) -> Time;
 

@@ -120,9 +120,10 @@ impl<A: Agent> Careful<'_, A> {
             bytes: cold.waiting_bytes,
         };
         if in_port == 0
+            && header.is_averaged()
             && let Some(average) = cold.admission.average()
         {
-            average.rest(hot.free_at, now, hot.serialisation.time(header.size()));
+            average.decay_while_idle(hot.free_at, now, hot.serialisation.time(header.size()));
         }
         match cold.admission.decide(waiting, &header) {
             Verdict::Take => {}

@@ -382,7 +382,11 @@ impl<A: Agent> Ports for FifoPorts<A> {
     }
 
     fn restore(&mut self, port: PortId, now: Time) {
-        self.cold[port.0 as usize].up = true;
+        let cold = &mut self.cold[port.0 as usize];
+        cold.up = true;
+        if let Some(average) = cold.admission.average() {
+            average.restart();
+        }
         self.hot[port.0 as usize].free_at = now;
         self.follow_rules(port);
     }
@@ -414,6 +418,10 @@ impl<A: Agent> Ports for FifoPorts<A> {
 
     fn limit(&self, port: PortId) -> Limit {
         self.cold[port.0 as usize].admission.limit()
+    }
+
+    fn averages(&self, port: PortId) -> bool {
+        self.cold[port.0 as usize].admission.averages()
     }
 
     fn shares_memory(&self, port: PortId) -> bool {
