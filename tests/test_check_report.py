@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import run_here
+from conftest import real, run_here
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,5 +62,17 @@ def test_what_is_set_on_the_command_line_has_no_line(tmp_path: Path) -> None:
     path = tmp_path / "asked.toml"
     path.write_text(SCENARIO.format(report='quantity = "p99 slowdown of small"'))
     assert run_here("check", str(path))[0] == 0
-    code, _, error = run_here("check", str(path), "--set", 'report.question="Which?"')
-    assert code == 0, error
+    code, _, error = run_here("check", str(path), "--set", 'report.quantity="p99 slowness"')
+    assert code == 2
+    assert "error: report.quantity: unknown quantity" in " ".join(error.split())
+
+
+def test_a_question_in_a_pipe(tmp_path: Path) -> None:
+    text = SCENARIO.format(report='quantity = "p99 slowdown of small"')
+    done = real(tmp_path, "check", "-", given=text)
+    assert done.returncode == 0, done.stderr
+    assert "is valid" in done.stdout
+    wrong = SCENARIO.format(report='quantity = "p99 slowness"')
+    done = real(tmp_path, "check", "-", given=wrong)
+    assert done.returncode == 2
+    assert "report.quantity: unknown quantity" in done.stderr

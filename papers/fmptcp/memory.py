@@ -59,4 +59,6 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if len(sys.argv) != 2:
+        sys.exit("usage: python papers/fmptcp/memory.py FOLDER")
+    main(sys.argv[1])

@@ -101,6 +101,7 @@ def _in_file(name: str) -> Topic | None:
 
 def all_topics() -> list[Topic]:
     """Everything that has a name, by kinds."""
+    from pathweave.results.derived import DERIVED
     from pathweave.results.quantities import QUANTITIES
 
     known = core()
@@ -132,7 +133,12 @@ def all_topics() -> list[Topic]:
             "column": quantity.column,
             "unit": unit,
         }
-        text = f"{quantity.title}{f', in {unit}' if unit else ''}: {where} of a run's results."
+        from_where = (
+            "worked out from a run's results."
+            if quantity.table in DERIVED
+            else f"{where} of a run's results."
+        )
+        text = f"{quantity.title}{f', in {unit}' if unit else ''}: {from_where}"
         topics.append(Topic("quantity", name, about, fill(text, _WIDTH)))
     return topics
 

@@ -1,4 +1,4 @@
-//! RED (Floyd and Jacobson 1993) beside the step, which the XMP paper's section 2.1 prefers.
+//! RED (Floyd and Jacobson 1993) compared with the step, which the XMP paper's section 2.1 prefers.
 
 use crate::plans::{self, fixed, group, of_flows, queue};
 use pathweave_network::{Marking, QueueConfig};

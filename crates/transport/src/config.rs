@@ -314,11 +314,11 @@ settings! {
     /// Data packets of a subflow that are acknowledged at once when it begins: otherwise an initial window of one packet
     /// would wait for the timeout.
     ack_at_first: u32, Count(0), 16;
-    /// Whether a packet whose CE mark differs from the last one's is acknowledged at once; what came before it is in any case
-    /// (RFC 8257, section 3.2), unless `ack_spans_marks`.
+    /// Whether a packet whose CE mark differs from the last one's is acknowledged at once (RFC 8257, section 3.2). Earlier packets
+    /// are acknowledged first anyway, unless `ack_spans_marks` is set.
     ack_at_mark_change: bool, Flag, true;
     /// Whether a delayed ACK may cover packets with and without a CE mark, and echoes how many had one: the receiver of XMP
-    /// (section 2.1). `ack_at_mark_change` then has no effect.
+    /// (section 2.1). `ack_at_mark_change` then has no effect; with `ack_gather` a change of the mark still ends a bundle.
     ack_spans_marks (added): bool, Flag, false;
     /// Whether a flow's last segment is acknowledged immediately. A real receiver does not know which one is last.
     ack_last (added): bool, Flag, true;

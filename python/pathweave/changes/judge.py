@@ -280,7 +280,8 @@ def _add_completions(
 ) -> str:
     """Add what both sides can be compared by; say what cannot be."""
     left = max(together([*side.values()]).unfinished for side in (ours, theirs))
-    if left and ours and theirs:
+    # The share of flows without a slowdown is that of flows without a completion time.
+    if left and ours and theirs and name != "slowdown":
         share = Measure(name, "unfinished", of)
         before[share] = {seed: each.unfinished for seed, each in ours.items()}
         after[share] = {seed: each.unfinished for seed, each in theirs.items()}

@@ -84,7 +84,9 @@ class Reproduced:
 
     @property
     def why(self) -> Explained | None:
-        """What is known of why the row differs: of the claim of which least is; None elsewhere."""
+        """What is known of why the row differs: of the claim of which least is; else None."""
+        if self.outcome is not Outcome.DIFFERS:
+            return None
         found = [explained(each, self.reasons) for each in self.differing]
         for worst in reversed(list(Explained)):
             if worst in found:

@@ -67,7 +67,7 @@ def flow_completion(run: StoredRun, flows: pl.DataFrame) -> Completion:
 
 
 def slowdown_completion(run: StoredRun, slowdowns: pl.DataFrame) -> Completion:
-    """Of these rows of the run's slowdowns, without a unit: what did not finish, by its age."""
+    """Of these rows of the run's slowdowns (no unit); unfinished flows count with their age."""
     import polars as pl
 
     done = slowdowns.filter(has_finished())["slowdown"].drop_nulls()

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _DERIVED = {"convergence": convergence, "fairness": fairness, "slowdowns": slowdowns}
 
+DERIVED = tuple(_DERIVED)
+"""Names of tables that are worked out and not stored."""
+
 
 def table_of(run: StoredRun, name: str) -> pl.DataFrame | None:
     """A table of `run`, stored or worked out; None where the run has nothing for it."""

@@ -161,7 +161,7 @@ def check_baseline(session: Session, baseline: str | None) -> None:
     scenario = session.plan.scenario
     report = json.loads(scenario.variants[0].resolved).get("report", {})
     if "quantity" in report:
-        where = _place(session.request.path, "report", "quantity")
+        where = _place(session.request, "report", "quantity")
         parse_subject(report["quantity"], scenario.groups, f"{where}report.quantity")
     for wanted in [baseline] if baseline else stated_baselines(report):
         if not session.axes:
@@ -169,8 +169,11 @@ def check_baseline(session: Session, baseline: str | None) -> None:
         compared_axis(session.axes, wanted)
 
 
-def _place(path: Path, table: str, key: str) -> str:
-    """Where the file sets a key of a table: "path:12: "; empty where `--set` does."""
+def _place(request: Request, table: str, key: str) -> str:
+    """Where the file sets a key of a table: "path:12: "; empty where `--set` or a pipe does."""
+    path = request.path
+    if not path.is_file() or any(text.startswith(f"{table}.{key}") for text in request.sets):
+        return ""
     inside = False
     for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
         text = line.strip()

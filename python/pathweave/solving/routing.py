@@ -33,6 +33,7 @@ def judge_routing(
     `smallest` where there are too many flows to join one by one.
     """
     from pathweave.optimum import RoutingProblem, enumerate_paths, judge, round_up, smallest_price
+    from pathweave.optimum.routing import FLOWS
 
     candidates, chosen, judged = candidates_of(variant, seed, problem)
     numbers = [len(own) for own in chosen]
@@ -48,10 +49,8 @@ def judge_routing(
     ours = judge(given, utilities, chosen)
     watch()
     rounded = round_up(given, utilities)
-    try:
-        smallest = smallest_price(given, utilities, watch=watch)
-    except InputError:
-        smallest = None
+    few = len(candidates.flows) <= FLOWS
+    smallest = smallest_price(given, utilities, watch=watch) if few else None
     try:
         best = enumerate_paths(given, utilities, watch=watch)
     except InputError:
