@@ -244,7 +244,7 @@ proptest! {
         let largest = f64::from(*windows.iter().max().unwrap());
         // Gains are differences of windows of up to 2,000 packets.
         prop_assert!((amp - 1.0 / total).abs() < 1e-11);
-        prop_assert!((dcm - largest / total.powi(2)).abs() < 1e-11);
+        prop_assert!((dcm - largest / (total * total)).abs() < 1e-11);
         prop_assert!(dcm < amp + 1e-11);
         prop_assert!((dcm / amp - largest / total).abs() < 1e-6);
     }

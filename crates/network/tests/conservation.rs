@@ -154,6 +154,10 @@ impl<D: Defect> Ports for Defective<D> {
     fn limit(&self, port: PortId) -> Limit {
         self.ports.limit(port)
     }
+    fn averages(&self, port: PortId) -> bool {
+        self.ports.averages(port)
+    }
+
     fn shares_memory(&self, port: PortId) -> bool {
         self.ports.shares_memory(port)
     }
