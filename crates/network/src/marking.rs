@@ -21,7 +21,7 @@ pub(crate) struct Admission {
     limit: Limit,
     marking: Marking,
     /// Where marks go by an average.
-    average: Option<AverageQueue>,
+    average: Option<Box<AverageQueue>>,
     drop_ecn_blind: bool,
     stream: Stream,
     /// Probability that the link loses a packet that is taken.
@@ -67,7 +67,7 @@ impl Admission {
             _ => full_from,
         };
         let average = match config.marking {
-            Marking::Red { weight, .. } => Some(AverageQueue::new(weight)),
+            Marking::Red { weight, .. } => Some(Box::new(AverageQueue::new(weight))),
             _ => None,
         };
         let saturated = |packets: u32| u16::try_from(packets).unwrap_or(u16::MAX);
@@ -126,7 +126,7 @@ impl Admission {
 
     /// The average of the queue, where marks go by one: it has to be told of idle times.
     pub fn average(&mut self) -> Option<&mut AverageQueue> {
-        self.average.as_mut()
+        self.average.as_deref_mut()
     }
 
     /// What waits, as a share of the limit; zero without a limit.
@@ -202,10 +202,9 @@ impl Admission {
             let loses = self.loss > 0.0 && self.stream.uniform() < self.loss;
             return if loses { Verdict::Lose } else { Verdict::Take };
         }
-        let average = self
-            .average
-            .as_mut()
-            .map(|queue| queue.on_arrival(waiting.packets));
+        if let Marking::Red { .. } = self.marking {
+            return self.verdict_by_average(waiting, header);
+        }
         if self.is_full(waiting, header.size()) {
             return Verdict::Drop;
         }
@@ -235,26 +234,14 @@ impl Admission {
                     || (queue > from
                         && self.stream.uniform() < probability * (queue - from) / (to - from))
             }
-            Marking::Red {
-                from,
-                to,
-                probability,
-                ..
-            } => {
-                let (Some(average), Some(queue)) = (average, &mut self.average) else {
-                    unreachable!("RED has an average")
-                };
-                let marks = average > to
-                    || (average > from && {
-                        let probability = probability * (average - from) / (to - from);
-                        self.stream.uniform() < queue.mark_probability(probability)
-                    });
-                if marks || average <= from {
-                    queue.restart_count();
-                }
-                marks
-            }
+            Marking::Red { .. } => unreachable!("decided by the average"),
         };
+        self.verdict_on(congested, header)
+    }
+
+    /// What becomes of a packet for which there is a place.
+    #[inline(always)]
+    fn verdict_on(&mut self, congested: bool, header: &Header) -> Verdict {
         if (!congested || header.ecn_capable() || !self.drop_ecn_blind)
             && self.loss > 0.0
             && self.stream.uniform() < self.loss
@@ -267,6 +254,38 @@ impl Admission {
             (true, false) if self.drop_ecn_blind => Verdict::Drop,
             (true, false) => Verdict::Take,
         }
+    }
+
+    /// The same by an average, which also sees packets for which there is no place. Apart, as it costs what no other rule needs.
+    #[cold]
+    #[inline(never)]
+    fn verdict_by_average(&mut self, waiting: Waiting, header: &Header) -> Verdict {
+        let is_full = self.is_full(waiting, header.size());
+        let (
+            Marking::Red {
+                from,
+                to,
+                probability,
+                ..
+            },
+            Some(queue),
+        ) = (self.marking, self.average.as_deref_mut())
+        else {
+            unreachable!("RED has an average")
+        };
+        let average = queue.on_arrival(waiting.packets);
+        if is_full {
+            return Verdict::Drop;
+        }
+        let congested = average > to
+            || (average > from && {
+                let probability = probability * (average - from) / (to - from);
+                self.stream.uniform() < queue.mark_probability(probability)
+            });
+        if congested || average <= from {
+            queue.restart_count();
+        }
+        self.verdict_on(congested, header)
     }
 
     fn step_packets(&self) -> u32 {

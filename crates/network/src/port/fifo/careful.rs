@@ -119,9 +119,9 @@ impl<A: Agent> Careful<'_, A> {
             packets: in_port.saturating_sub(1),
             bytes: cold.waiting_bytes,
         };
-        if in_port == 0
+        if let Some(average) = cold.admission.average()
+            && in_port == 0
             && header.is_averaged()
-            && let Some(average) = cold.admission.average()
         {
             average.decay_while_idle(hot.free_at, now, hot.serialisation.time(header.size()));
         }
