@@ -61,11 +61,6 @@ impl Admission {
             Marking::Linear { from, .. } => from as u32,
             Marking::Red { .. } => 0,
         };
-        // An average has to see every packet.
-        let full_from = match config.marking {
-            Marking::Red { .. } => 0,
-            _ => full_from,
-        };
         let average = match config.marking {
             Marking::Red { weight, .. } => Some(Box::new(AverageQueue::new(weight))),
             _ => None,
@@ -79,7 +74,13 @@ impl Admission {
             },
             full_from.min(marks_from),
         ]
-        .map(saturated);
+        .map(|packets| {
+            if average.is_some() {
+                0
+            } else {
+                saturated(packets)
+            }
+        }); // an average has to see every packet
         Admission {
             limit: config.limit,
             marking: config.marking,
@@ -256,7 +257,8 @@ impl Admission {
         }
     }
 
-    /// The same by an average, which also sees packets for which there is no place. Apart, as it costs what no other rule needs.
+    /// [`Admission::verdict`] by an average, which also sees packets that find no place. It is a function of its own so that
+    /// other rules do not pay for it.
     #[cold]
     #[inline(never)]
     fn verdict_by_average(&mut self, waiting: Waiting, header: &Header) -> Verdict {

@@ -58,7 +58,7 @@ fn joins_switches(plan: &Plan, link: LinkId) -> bool {
     is_switch(link.from) && is_switch(link.to)
 }
 
-/// Whether a link that went down at one time is up again by another.
+/// Whether a link that went down at `down` is up again at `by`.
 fn is_back(plan: &Plan, link: LinkId, down: Time, by: Time) -> bool {
     plan.events.iter().any(|event| {
         event.link == link && event.change == Change::Up && down <= event.at && event.at <= by

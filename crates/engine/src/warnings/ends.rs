@@ -1,6 +1,6 @@
 //! Runs that end before their flows can.
 
-use super::{Warning, about, uses_group_size};
+use super::{Warning, about, uses_group_size, with_headers};
 use pathweave_fabric::Fabric;
 use pathweave_scenario::Plan;
 
@@ -21,9 +21,7 @@ pub(super) fn warnings(plan: &Plan) -> Vec<Warning> {
         else {
             continue;
         };
-        let packet = group.transport.mean_packet();
-        let wire = packet / (packet - f64::from(group.transport.overhead()));
-        let alone = 8.0 * mean * wire / rate;
+        let alone = 8.0 * mean * with_headers(&group.transport) / rate;
         let until = group.stop.map_or(end, |stop| stop.min(end));
         if until <= group.start {
             continue;

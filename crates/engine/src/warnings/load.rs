@@ -1,6 +1,6 @@
 //! Open-loop load that hosts cannot carry.
 
-use super::{Warning, rounded};
+use super::{Warning, rounded, with_headers};
 use pathweave_fabric::Fabric;
 use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_traffic::Pattern;
@@ -116,8 +116,7 @@ fn offered<'a>(group: &'a GroupPlan, poisson: &'a Poisson, fabric: &Fabric) -> O
         Arrivals::PerSourcePerSecond(flows) => flows * bits * counts[0] as f64,
         Arrivals::Load { load, capacity } => load * capacity.as_bps() as f64,
     };
-    let packet = group.transport.mean_packet();
-    let wire = payload * packet / (packet - f64::from(group.transport.overhead()));
+    let wire = payload * with_headers(&group.transport);
     Some(Offered {
         group,
         arrivals: poisson.arrivals,

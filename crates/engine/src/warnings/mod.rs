@@ -15,6 +15,7 @@ use pathweave_fabric::routing::Router;
 use pathweave_network::Threshold;
 use pathweave_scenario::Plan;
 use pathweave_traffic::Pattern;
+use pathweave_transport::Config;
 use pathweave_units::{Rate, Time};
 
 /// A setting that is likely not meant so. The run goes on.
@@ -59,6 +60,12 @@ fn rounded(number: f64) -> f64 {
 /// A time with three digits, of seconds.
 fn about(seconds: f64) -> Time {
     Time::from_secs_f64(rounded(seconds * 1e12) / 1e12)
+}
+
+/// Bytes of data packets for each byte of their payload.
+fn with_headers(transport: &Config) -> f64 {
+    let packet = transport.mean_packet();
+    packet / (packet - f64::from(transport.overhead()))
 }
 
 /// Whether a group's flows have the group's size.

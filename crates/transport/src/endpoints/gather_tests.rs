@@ -183,8 +183,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Each ACK echoes all marks of the packets that it covers, which have one mark unless it may span both, whatever
-    /// arrives when.
+    /// Each ACK echoes exactly the marks of the packets that it covers, whenever they arrive. Unless it may span marks, these
+    /// packets are all marked or all unmarked.
     #[test]
     fn marks_are_echoed_exactly(
         arrivals in prop::collection::vec((any::<bool>(), 0u64..30), 1..120),
