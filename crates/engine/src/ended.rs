@@ -2,6 +2,7 @@
 //! is over, and there may be millions of them.
 
 use crate::rows::{FlowTotals, Rtts, SubflowColumns, SubflowRow, TotalsColumns};
+use pathweave_transport::{WAITS, Wait, Waits};
 use pathweave_units::Time;
 
 /// Bytes of a chunk. A record lies in one chunk: that of 256 subflows takes less than half of it.
@@ -18,13 +19,30 @@ const BEFORE: [u8; 8] = [0; 8];
 /// Flows whose records are read before their rows go into columns.
 const FLOWS_AT_ONCE: usize = 64;
 
+/// Waits that most flows have, and those that are mostly 0: a group of each.
+const USUAL_WAITS: [Wait; 5] = [
+    Wait::Handshake,
+    Wait::Recovery,
+    Wait::OwnPort,
+    Wait::Window,
+    Wait::Network,
+];
+const UNUSUAL_WAITS: [Wait; 5] = [
+    Wait::Timeout,
+    Wait::ReceiveWindow,
+    Wait::SendWindow,
+    Wait::Pace,
+    Wait::Data,
+];
+const _: () = assert!(USUAL_WAITS.len() + UNUSUAL_WAITS.len() == WAITS);
+
 /// The place of a flow that has left nothing.
 const NOWHERE: u64 = u64::MAX;
 
 /// The counters of flows that have ended.
 ///
-/// A record is the number of subflows, two groups of numbers for each of them, and one with the RTTs of all together where
-/// there are several. A group begins with the lengths of its numbers, four bits each, and has each number in as many
+/// A record is the number of subflows, two groups of numbers for each of them, one with the RTTs of all together where
+/// there are several, and two with what the flow has waited for. A group begins with the lengths of its numbers, four bits each, and has each number in as many
 /// bytes as it needs. In the second one are those that are mostly 0. Of what arrived, this is the part that had come on
 /// another subflow before.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +57,7 @@ impl EndedFlows {
     /// Begins the record of a flow with this many subflows, which are to be added in order.
     pub fn begin(&mut self, flow: u32, subflows: u32) -> Leaving<'_> {
         let count = subflows as usize;
-        let most = 2 + (2 * count + 1) * MOST_BYTES;
+        let most = 2 + (2 * count + 3) * MOST_BYTES;
         let fits = |chunk: &Vec<u8>| chunk.len() + most <= chunk.capacity();
         if !self.chunks.last().is_some_and(fits) {
             let mut chunk = Vec::with_capacity(CHUNK.max(most + BEFORE.len()));
@@ -117,6 +135,14 @@ impl EndedFlows {
                 p99: to_time(p99),
             };
         }
+        let usual: [u64; USUAL_WAITS.len()] = read(chunk, &mut at);
+        let unusual: [u64; UNUSUAL_WAITS.len()] = read(chunk, &mut at);
+        for (wait, time) in USUAL_WAITS.iter().zip(usual) {
+            totals.waits[*wait as usize] = Time::from_picos(time);
+        }
+        for (wait, time) in UNUSUAL_WAITS.iter().zip(unusual) {
+            totals.waits[*wait as usize] = Time::from_picos(time);
+        }
         Some(totals)
     }
 
@@ -172,6 +198,18 @@ impl Leaving<'_> {
     /// Adds the RTTs of all subflows together, of a flow that has not just one.
     pub fn add_rtts(&mut self, rtts: Rtts) {
         write(self.chunk, [from_time(rtts.mean), from_time(rtts.p99)]);
+    }
+
+    /// Adds what the flow has waited for.
+    pub fn add_waits(&mut self, waits: &Waits) {
+        write(
+            self.chunk,
+            USUAL_WAITS.map(|wait| waits[wait as usize].as_picos()),
+        );
+        write(
+            self.chunk,
+            UNUSUAL_WAITS.map(|wait| waits[wait as usize].as_picos()),
+        );
     }
 }
 
@@ -272,19 +310,25 @@ mod tests {
     }
 
     /// Adds a flow.
-    fn push(ended: &mut EndedFlows, flow: u32, rows: &[SubflowRow], rtts: Rtts) {
+    fn push(ended: &mut EndedFlows, flow: u32, rows: &[SubflowRow], rtts: Rtts, waits: &Waits) {
         let mut leaving = ended.begin(flow, rows.len() as u32);
         rows.iter().for_each(|row| leaving.add(row));
         if rows.len() != 1 {
             leaving.add_rtts(rtts);
         }
+        leaving.add_waits(waits);
+    }
+
+    fn waits() -> impl Strategy<Value = Waits> {
+        let wait = prop_oneof![Just(0), any::<u64>().prop_map(|picos| picos >> 20)];
+        prop::array::uniform10(wait.prop_map(Time::from_picos))
     }
 
     proptest! {
         /// What is written is read again, whatever the order of the ends.
         #[test]
         fn nothing_is_lost(
-            flows in prop::collection::vec((prop::collection::vec(row(), 1..6), rtts()), 1..40),
+            flows in prop::collection::vec((prop::collection::vec(row(), 1..6), rtts(), waits()), 1..40),
         ) {
             let mut ended = EndedFlows::default();
             let of = |flow: u32, own: &[SubflowRow]| -> Vec<SubflowRow> {
@@ -293,15 +337,18 @@ mod tests {
             };
             // Every second flow leaves nothing.
             for place in (0..flows.len()).rev() {
-                let (own, rtts) = &flows[place];
+                let (own, rtts, waits) = &flows[place];
                 let flow = 2 * place as u32;
-                push(&mut ended, flow, &of(flow, own), *rtts);
+                push(&mut ended, flow, &of(flow, own), *rtts, waits);
             }
-            for (place, (own, rtts)) in (0u32..).zip(&flows) {
+            for (place, (own, rtts, waits)) in (0u32..).zip(&flows) {
                 let flow = 2 * place;
                 let own = of(flow, own);
                 let rtts = if let [row] = &own[..] { row.rtts } else { *rtts };
-                let expected = FlowTotals::new(&own, rtts);
+                let expected = FlowTotals {
+                    waits: *waits,
+                    ..FlowTotals::new(&own, rtts)
+                };
                 let mut rows = Vec::new();
                 let totals = ended.read(flow, |row| rows.push(row));
                 prop_assert_eq!(totals, Some(expected));
@@ -313,7 +360,7 @@ mod tests {
             }
             let count = 2 * flows.len() as u32;
             let (columns, totals) = ended.columns(count);
-            let expected: usize = flows.iter().map(|(own, _)| own.len()).sum();
+            let expected: usize = flows.iter().map(|(own, ..)| own.len()).sum();
             prop_assert_eq!((columns.flow.len(), totals.marks.len()), (expected, count as usize));
             prop_assert!(columns.flow.is_sorted());
         }
@@ -343,7 +390,13 @@ mod tests {
         let rows_of =
             |flow| -> Vec<SubflowRow> { (0..256).map(|number| row(flow, number)).collect() };
         for flow in 0..100 {
-            push(&mut ended, flow, &rows_of(flow), Rtts::default());
+            push(
+                &mut ended,
+                flow,
+                &rows_of(flow),
+                Rtts::default(),
+                &Waits::default(),
+            );
         }
         assert!(ended.chunks.len() > 10);
         assert!(ended.chunks.iter().all(|chunk| chunk.capacity() == CHUNK));

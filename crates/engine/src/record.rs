@@ -28,6 +28,8 @@ pub(crate) struct Record<'p> {
     pub subflows: SubflowColumns,
     /// What the subflows of each flow come to, by the flow's number.
     pub totals: TotalsColumns,
+    /// The transport has kept an account of what each flow waited for: [`TotalsColumns::waits`].
+    pub has_accounts: bool,
     /// The paths that the rows of subflows refer to.
     pub paths: PathList,
     /// The main one and the phases.

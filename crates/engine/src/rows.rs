@@ -1,5 +1,6 @@
 //! What flows that have ended leave behind for the tables: rows of subflows, and sums over each flow's.
 
+use pathweave_transport::Waits;
 use pathweave_units::Time;
 
 /// A subflow's row in the tables.
@@ -39,6 +40,8 @@ pub(crate) struct FlowTotals {
     pub marks: u64,
     /// Over the samples of all.
     pub rtts: Rtts,
+    /// What the flow has waited for.
+    pub waits: Waits,
 }
 
 impl FlowTotals {
@@ -144,6 +147,8 @@ pub(crate) struct TotalsColumns {
     pub marks: Vec<u64>,
     pub rtt_mean: Vec<f64>,
     pub rtt_p99: Vec<f64>,
+    /// What each has waited for.
+    pub waits: Vec<Waits>,
 }
 
 impl TotalsColumns {
@@ -156,6 +161,7 @@ impl TotalsColumns {
             marks: Vec::with_capacity(flows),
             rtt_mean: Vec::with_capacity(flows),
             rtt_p99: Vec::with_capacity(flows),
+            waits: Vec::with_capacity(flows),
         }
     }
 
@@ -182,6 +188,7 @@ impl TotalsColumns {
             .extend(flows.clone().map(|flow| seconds(flow.rtts.mean)));
         self.rtt_p99
             .extend(flows.clone().map(|flow| seconds(flow.rtts.p99)));
+        self.waits.extend(flows.clone().map(|flow| flow.waits));
     }
 }
 

@@ -36,6 +36,6 @@ pub use packets::{PacketKey, PacketMix};
 pub use receiving::{Receiving, ReceivingView, Reception};
 pub use rtt_histogram::RttHistogram;
 pub use segment::{Kind, NO_BLOCKS, SACK_BLOCKS, SackBlock, SackBlocks, Segment};
-pub use sending::{Opening, Scatter, Sending, SendingView, Stopped};
+pub use sending::{Opening, Scatter, Sending, SendingView, Stopped, WAITS, Wait, Waits};
 pub use settings::{Form, Setting, Value, expected};
 pub use tick::Tick;

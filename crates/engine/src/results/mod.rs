@@ -12,6 +12,7 @@ mod phases;
 mod recoveries;
 mod series;
 mod subflows;
+mod waits;
 
 use crate::capture::Capture;
 use crate::outcome::Verdict;
@@ -57,6 +58,10 @@ pub struct Output {
     pub captures: Vec<Capture>,
     /// A hash of the tables and captures.
     pub hash: String,
+    /// Tables that explain the others and count in no hash of results: versions may differ in them that agree in all results.
+    pub explanations: Vec<Table>,
+    /// A hash of these.
+    pub explanations_hash: String,
     /// Mean over the hosts of what they received per second, as a share of their ports' rate: the
     /// figure that says how full a fabric under permutation traffic was.
     pub goodput_share: f64,
@@ -67,12 +72,14 @@ pub struct Output {
 impl Output {
     /// The table of this name.
     pub fn table(&self, name: &str) -> Option<&Table> {
-        self.tables.iter().find(|table| table.name == name)
+        let mut all = self.tables.iter().chain(&self.explanations);
+        all.find(|table| table.name == name)
     }
 }
 
 /// Builds the results of a run that is over.
 pub(crate) fn output(mut record: Record<'_>) -> Output {
+    let explanations = explanations(&mut record);
     let mut tables = tables(&mut record);
     let run = &record;
     let fabric = &run.plan.fabric;
@@ -95,10 +102,22 @@ pub(crate) fn output(mut record: Record<'_>) -> Output {
         verdict: run.verdict,
         counters: counters(run),
         hash: results_hash(&tables, &run.captures),
+        explanations_hash: results_hash(&explanations, &[]),
+        explanations,
         goodput_share: goodput_share(run),
         notes: notes(run),
         tables,
         captures: record.captures,
+    }
+}
+
+/// What flows have waited for, where the backend's transport keeps an account of it.
+fn explanations(record: &mut Record<'_>) -> Vec<Table> {
+    let waits = std::mem::take(&mut record.totals.waits);
+    if record.has_accounts {
+        vec![waits::waits(&waits)]
+    } else {
+        Vec::new()
     }
 }
 

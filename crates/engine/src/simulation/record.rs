@@ -27,6 +27,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
             traffic: self.workload.over(),
             subflows,
             totals,
+            has_accounts: true,
             paths,
             windows,
             series: Some(series),

@@ -1,5 +1,6 @@
 //! What holds for every run, read off its results.
 
+use crate::plans;
 use pathweave_engine::{Column, Output, Table};
 use pathweave_fabric::NodeId;
 use pathweave_fabric::routing::RoutingKind;
@@ -50,7 +51,15 @@ macro_rules! hold {
 
 /// Whether two runs gave the same.
 pub fn same(first: &Output, second: &Output, kind: &str) -> Result<(), Broken> {
-    for (one, other) in first.tables.iter().zip(&second.tables) {
+    let tables = |output: &Output| -> Vec<_> {
+        output
+            .tables
+            .iter()
+            .chain(&output.explanations)
+            .cloned()
+            .collect()
+    };
+    for (one, other) in tables(first).iter().zip(&tables(second)) {
         for ((name, values), (_, others)) in one.columns.iter().zip(&other.columns) {
             let (values, others) = (format!("{values:?}"), format!("{others:?}"));
             hold!(
@@ -89,7 +98,7 @@ pub fn same(first: &Output, second: &Output, kind: &str) -> Result<(), Broken> {
 
 /// What holds for every run.
 pub fn check(plan: &Plan, output: &Output) -> Result<(), Broken> {
-    for table in &output.tables {
+    for table in output.tables.iter().chain(&output.explanations) {
         well_formed(table)?;
         in_order(table, output)?;
     }
@@ -97,6 +106,40 @@ pub fn check(plan: &Plan, output: &Output) -> Result<(), Broken> {
     links(plan, output)?;
     rates(plan, output)?;
     suspensions(output)?;
+    waits(output)?;
+    Ok(())
+}
+
+/// What flows waited for adds up to the time that they were there.
+fn waits(output: &Output) -> Result<(), Broken> {
+    let flows = table(output, "flows")?;
+    let (starts, ends) = (flows.numbers("start_s"), flows.numbers("end_s"));
+    let endings = plans::endings(output);
+    let account = table(output, "waits")?;
+    hold!(
+        account.integers("flow").len() == starts.len(),
+        "flows have no account",
+        "{} of {}",
+        account.integers("flow").len(),
+        starts.len()
+    );
+    let ended = output.counters.ended.as_secs_f64();
+    for flow in 0..starts.len() {
+        let waits = account.columns.iter().filter(|(name, _)| *name != "flow");
+        let waited: f64 = waits.map(|(name, _)| account.numbers(name)[flow]).sum();
+        let there = match endings[flow] {
+            "unstarted" => 0.0,
+            // Its group stopped before it started.
+            "stopped" if ends[flow].is_nan() && waited == 0.0 => 0.0,
+            _ if ends[flow].is_nan() => ended - starts[flow],
+            _ => ends[flow] - starts[flow],
+        };
+        hold!(
+            (waited - there).abs() <= 1e-12 + 1e-12 * ended,
+            "waits do not add up",
+            "flow {flow} was there for {there} s and waited for {waited} s"
+        );
+    }
     Ok(())
 }
 

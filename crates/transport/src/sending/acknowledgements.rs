@@ -72,10 +72,15 @@ impl Sending {
         {
             self.close_or_send(index, now, &mut out.lend());
         } else {
+            if !connection.is_accounted_for(sender) {
+                let place = sender.connection;
+                self.account_for(place, now);
+            }
             #[cfg(feature = "checks")]
             {
                 let place = self.senders[index as usize].connection;
                 self.check_blocked(place, now);
+                self.check_account(place, now);
             }
         }
     }
@@ -118,6 +123,8 @@ impl Sending {
             || !send_plainly(sender, connection, index, now, out)
         {
             self.close_or_send(index, now, out);
+        } else {
+            self.account_for(place, now);
         }
     }
 
@@ -136,6 +143,7 @@ impl Sending {
         if !self.send_on_subflow(index, now, out) {
             self.send_what_may_be_sent(place, now, out);
         }
+        self.account_for(place, now);
     }
 
     /// After an ACK on a subflow: what does not follow from windows alone.
@@ -244,7 +252,10 @@ fn take_ack<const LINUX: bool, Take: FnOnce(&mut Sender, Measured, &Config) -> P
     let after_timeout = matches!(sender.recovery, RecoveryState::Timeout(_));
     let measured = Measured::of(path, now);
     let progress = take(sender, measured, &connection.config);
-    connection.data_acked = connection.data_acked.max(segment.data_number);
+    if segment.data_number > connection.data_acked {
+        connection.data_acked = segment.data_number;
+        connection.account.progressed = now;
+    }
     let keeps_backoff = LINUX && connection.keeps_backoff && sender.keeps_backoff(segment.number);
     let mut rtt = None;
     if segment.gives_rtt_sample() && !keeps_backoff {

@@ -30,6 +30,23 @@ impl Sending {
         }
     }
 
+    /// The account of a connection says what it waits for.
+    ///
+    /// # Panics
+    /// When it does not.
+    pub(super) fn check_account(&self, place: u32, now: Time) {
+        let connection = &self.connections[place as usize];
+        let first = connection.first as usize;
+        let senders = &self.senders[first..first + connection.paths.len()];
+        let (wait, differs) = connection.wait(senders, now);
+        let account = &connection.account;
+        assert!(
+            account.wait == wait && account.differs == differs,
+            "check: connection {place} waits for {wait:?}, and its account has {:?}",
+            account.wait
+        );
+    }
+
     /// Windows and what is in flight agree with the scoreboards of the connection that a subflow belongs to.
     ///
     /// # Panics

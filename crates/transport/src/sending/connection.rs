@@ -1,5 +1,6 @@
 //! What the subflows of a connection share.
 
+use super::account::Account;
 use super::receive_window::{AutomaticWindow, FIRST as FIRST_WINDOW};
 use super::reinjection::Reinjection;
 use super::segmentation::Segmentation;
@@ -185,6 +186,7 @@ pub(crate) struct Connection {
     pub first: u32,
     pub subflow_starts: Vec<Time>,
     pub join_delays: Vec<Time>,
+    pub account: Account,
 }
 
 const _: () = assert!(std::mem::offset_of!(Connection, config) <= 128);
@@ -321,6 +323,7 @@ impl Connection {
             first,
             subflow_starts: opening.subflow_starts,
             join_delays: opening.join_delays,
+            account: Account::new(),
         }
     }
 

@@ -164,6 +164,7 @@ impl Sending {
         let has_left = !sender.is_in_port(now);
         let may_probe = is_first && has_left && sender.phase == Phase::Open;
         if may_probe && sender.board.outstanding() > 0 && !self.is_refused(index, now, out) {
+            self.account_for_timer(index, now);
             let sender = &mut self.senders[index as usize];
             let connection = &mut self.connections[place as usize];
             let path = &connection.paths[sender.number.0 as usize];
@@ -239,6 +240,7 @@ impl Sending {
                 let window = connection.paths[number.0 as usize].window;
                 reduction.on_ack(1, in_flight, window, false);
             }
+            self.account_for_timer(index, now);
             self.send_lost(index, now, out);
         }
         if late.found {

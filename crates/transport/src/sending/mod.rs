@@ -1,5 +1,6 @@
 //! The sending halves of connections: acknowledgements and timers go in, data and timers come out.
 
+mod account;
 mod acknowledgements;
 mod bundles;
 mod by_time;
@@ -28,6 +29,7 @@ mod timeout;
 mod view;
 mod window_use;
 
+pub use account::{WAITS, Wait, Waits};
 #[cfg(feature = "checks")]
 pub(crate) use by_time::Measured;
 pub use connection::{Opening, Scatter};
@@ -105,10 +107,12 @@ impl Sending {
 
     /// Starts a connection: its first packet leaves now, or when its first subflow is to open.
     pub fn start(&mut self, id: SendingId, now: Time, out: &mut impl Output) {
-        let connection = &self.connections[id.0 as usize];
+        let connection = &mut self.connections[id.0 as usize];
+        connection.account.begin(now);
         let first = connection.first;
         let at = connection.subflow_starts.first().copied().unwrap_or(now);
         self.open_subflow_at(first, at, now, out);
+        self.account_for(id.0, now);
     }
 
     fn take_block(&mut self, opening: &Opening, connection: u32, to: ReceivingSubflow) -> u32 {
@@ -188,7 +192,9 @@ impl Sending {
             #[cfg(feature = "checks")]
             self.check_connection(index, now);
         } else {
+            let place = sender.connection;
             self.on_syn_ack(index, segment.copy(), now, &mut out.lend());
+            self.account_for(place, now);
         }
     }
 
@@ -205,6 +211,7 @@ impl Sending {
         if sender.flow != timer.flow {
             return; // its flow is done
         }
+        let place = sender.connection;
         match timer.kind {
             TimerKind::Retransmission => self.on_retransmission_timer(index, now, out),
             TimerKind::Pace => self.on_pace_timer(index, now, out),
@@ -219,6 +226,7 @@ impl Sending {
                 unreachable!("this timer is the receiving half's")
             }
         }
+        self.account_for(place, now);
         #[cfg(feature = "checks")]
         self.check_connection(index, now);
     }

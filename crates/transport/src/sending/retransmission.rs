@@ -71,6 +71,9 @@ impl Sending {
         // Linux cuts ssthresh once per round (tcp_enter_loss).
         let was_cut = sender.repair.is_some()
             && (matches!(sender.recovery, RecoveryState::Fast(_)) || sender.cut_round.is_some());
+        self.account_for_timer(index, now);
+        let sender = &mut self.senders[index as usize];
+        let connection = &mut self.connections[place as usize];
         let loss = sender.on_timeout(&connection.config, now);
         let path = &mut connection.paths[sender.number.0 as usize];
         path.in_flight = sender.in_flight(connection.duplicates_hold);

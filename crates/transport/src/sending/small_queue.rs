@@ -191,6 +191,11 @@ impl Sender {
         queue.leaves_at(self.board.first_lost()?, now)
     }
 
+    /// Whether its host's port holds its next packet back, or had no place for it.
+    pub fn is_held_by_port(&self, connection: &Connection, path: &Path, now: Time) -> bool {
+        self.room_in_port(connection, path, now) == 0
+    }
+
     /// Whether some of its packets have not left the host.
     pub fn is_in_port(&self, now: Time) -> bool {
         self.small_queue

@@ -1,5 +1,6 @@
 //! What results and self-checks read of sending halves.
 
+use super::account::Waits;
 use super::retransmission::{awaits_reinjection, has_failed};
 use super::subflow::Phase;
 use super::{Sender, Sending};
@@ -43,6 +44,12 @@ impl Sending {
     pub fn sent(&self, id: SendingId) -> Bytes {
         let connection = &self.connections[id.0 as usize];
         connection.bytes(connection.next_data)
+    }
+
+    /// What a connection has waited for: until `end`, when its last data was delivered, or until `now` where that has not
+    /// happened. The sum is the time since it started.
+    pub fn waits(&self, id: SendingId, end: Option<Time>, now: Time) -> Waits {
+        self.connections[id.0 as usize].account.over(end, now)
     }
 
     /// Whether everything has been acknowledged.
