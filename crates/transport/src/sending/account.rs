@@ -7,7 +7,7 @@
 use super::Sending;
 use super::connection::Connection;
 use super::subflow::{Phase, RecoveryState, Sender};
-use pathweave_control::Path;
+use pathweave_control::{Path, SubflowId};
 use pathweave_units::Time;
 
 /// What a connection waits for. Where several of these hold, it is the first.
@@ -62,6 +62,17 @@ pub type Waits = [Time; WAITS];
 /// Charges that the end of a flow may still shorten: its receiver is done half a round trip before the sender knows.
 const REMEMBERED: usize = 4;
 
+/// What there is to send, whatever congestion windows say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DataLeft {
+    /// Some data.
+    Some,
+    /// None, for all has been sent.
+    None,
+    /// None that the receive window lets go.
+    BeyondReceiveWindow,
+}
+
 /// The account of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
@@ -69,6 +80,15 @@ pub(crate) struct Account {
     pub wait: Wait,
     /// Open subflows wait for different things, so that it matters which of them holds the lowest undelivered data.
     pub differs: bool,
+    /// A subflow has opened, or has been given what another one holds: all have to be looked at.
+    pub has_new_holder: bool,
+    /// Whether there was data to send.
+    data: DataLeft,
+    /// The subflow that holds the lowest undelivered data, where that matters and there is one. It stays that while no data is
+    /// acknowledged, even if another one sends a copy that it had been given before.
+    holder: Option<SubflowId>,
+    /// `data_acked` when that was looked up.
+    looked_up_at: u32,
     /// Since when it waits for that.
     since: Time,
     /// When data was last acknowledged.
@@ -83,6 +103,10 @@ impl Account {
         Account {
             wait: Wait::Handshake,
             differs: false,
+            has_new_holder: false,
+            data: DataLeft::Some,
+            holder: None,
+            looked_up_at: 0,
             since: Time::ZERO,
             progressed: Time::ZERO,
             waits: [Time::ZERO; WAITS],
@@ -156,27 +180,28 @@ impl Account {
 }
 
 impl Connection {
-    /// What a subflow waits for.
-    fn wait_of(&self, sender: &Sender, path: &Path, now: Time) -> Wait {
-        if matches!(
-            sender.phase,
-            Phase::Unopened | Phase::Opening | Phase::Confirming
-        ) {
-            return Wait::Handshake;
+    #[inline]
+    fn data_left(&self) -> DataLeft {
+        if self.has_data() {
+            DataLeft::Some
+        } else if self.next_data == self.total {
+            DataLeft::None
+        } else {
+            DataLeft::BeyondReceiveWindow
         }
+    }
+
+    /// What an open subflow waits for.
+    fn wait_of(&self, sender: &Sender, path: &Path) -> Wait {
         if sender.recovery != RecoveryState::None || sender.board.lost() > 0 {
             return Wait::Recovery;
         }
-        let number = sender.number;
-        if !self.has_data_for(number) {
-            return if self.data_acked == self.total {
-                Wait::Data
-            } else if self.next_data == self.total {
-                Wait::Network
-            } else if self.next_data - self.data_acked >= self.receive_window {
-                Wait::ReceiveWindow
-            } else {
-                Wait::SendWindow
+        if !self.has_data_for(sender.number) {
+            return match self.data_left() {
+                DataLeft::None if self.data_acked == self.total => Wait::Data,
+                DataLeft::None => Wait::Network,
+                DataLeft::BeyondReceiveWindow => Wait::ReceiveWindow,
+                DataLeft::Some => Wait::SendWindow,
             };
         }
         let fits_receiver =
@@ -185,9 +210,9 @@ impl Connection {
             Wait::ReceiveWindow
         } else if sender.room(path) == 0 || !path.may_send || !path.is_active() {
             Wait::Window
-        } else if sender.pace.next(path.pacing_rate) > now {
+        } else if sender.pace_timer_at != Time::MAX {
             Wait::Pace
-        } else if sender.is_held_by_port(self, path, now) {
+        } else if sender.is_held_by_port() {
             Wait::OwnPort
         } else {
             Wait::Window
@@ -195,38 +220,102 @@ impl Connection {
     }
 
     /// The subflow that holds the lowest undelivered data, among those that are open.
-    fn holder<'a>(&self, senders: &'a [Sender]) -> Option<&'a Sender> {
+    fn holder(&self, senders: &[Sender]) -> Option<SubflowId> {
         let mut lowest = (u32::MAX, None);
         for sender in senders.iter().filter(|one| one.phase == Phase::Open) {
-            let queue = self.queues.as_ref();
-            let queue = queue.map(|queues| queues.of[sender.number.0 as usize].data());
-            let sent = sender.board.unacknowledged_data();
-            let mut held = sent.chain(queue.into_iter().flatten());
-            let first = held.find(|&data| data >= self.data_acked);
+            let mut sent = sender.board.outstanding_data();
+            let mut first = sent.find(|&data| data >= self.data_acked);
+            if first.is_none()
+                && let Some(queues) = &self.queues
+            {
+                let mut queued = queues.of[sender.number.0 as usize].data();
+                first = queued.find(|&data| data >= self.data_acked);
+            }
             if let Some(first) = first.filter(|&first| first < lowest.0) {
-                lowest = (first, Some(sender));
+                lowest = (first, Some(sender.number));
             }
         }
         lowest.1
     }
 
-    /// What the connection waits for, and whether that depends on which of its open subflows holds the lowest undelivered
-    /// data.
-    pub fn wait(&self, senders: &[Sender], now: Time) -> (Wait, bool) {
+    /// Whether an ACK on a subflow, and what it let go, has left the account as it was.
+    fn is_unchanged_by_ack(&self, sender: &Sender) -> bool {
+        let may_others_change = self.account.has_new_holder
+            || self.queues.is_some()
+            || self.segmentation.is_some()
+            || self.holds_back
+            || self.explicit;
+        if may_others_change {
+            return false;
+        }
+        let wait = self.wait_of(sender, &self.paths[sender.number.0 as usize]);
+        wait == sender.wait
+            && self.data_left() == self.account.data
+            && (!self.account.differs || self.account.looked_up_at == self.data_acked)
+    }
+
+    /// Writes down what the connection waits for.
+    fn account_for_all(&mut self, senders: &mut [Sender], now: Time) {
         let mut common = None;
         let mut differs = false;
-        for (sender, path) in senders.iter().zip(&self.paths) {
+        for (sender, path) in senders.iter_mut().zip(&self.paths) {
             if sender.phase == Phase::Open {
-                let wait = self.wait_of(sender, path, now);
+                let wait = self.wait_of(sender, path);
+                sender.wait = wait;
                 differs |= common.is_some_and(|common| common != wait);
                 common.get_or_insert(wait);
             }
         }
-        let mut wait = common.unwrap_or(Wait::Handshake);
-        if differs && let Some(holder) = self.holder(senders) {
-            wait = self.wait_of(holder, &self.paths[holder.number.0 as usize], now);
+        let account = &self.account;
+        let is_known =
+            account.differs && !account.has_new_holder && account.looked_up_at == self.data_acked;
+        let holder = match account.holder {
+            Some(holder) if differs && is_known => Some(holder),
+            _ if differs => self.holder(senders),
+            _ => None,
+        };
+        let of_holder = holder.map(|holder| senders[holder.0 as usize].wait);
+        let wait = of_holder.or(common).unwrap_or(Wait::Handshake);
+        self.account.differs = differs;
+        self.account.holder = holder;
+        // Where no subflow holds the lowest undelivered data, one will be the first to send it.
+        self.account.has_new_holder = differs && holder.is_none();
+        self.account.data = self.data_left();
+        self.account.looked_up_at = self.data_acked;
+        self.account.wait_for(wait, now);
+    }
+
+    /// The account agrees with what subflows wait for.
+    ///
+    /// # Errors
+    /// What does not hold.
+    #[cfg(feature = "checks")]
+    pub fn check_account(&self, senders: &[Sender]) -> Result<(), String> {
+        if self.closed {
+            return Ok(());
         }
-        (wait, differs)
+        for (sender, path) in senders.iter().zip(&self.paths) {
+            if sender.phase != Phase::Open {
+                continue;
+            }
+            let wait = self.wait_of(sender, path);
+            if wait != sender.wait {
+                let number = sender.number.0;
+                return Err(format!(
+                    "{number} waits for {wait:?}, not {:?}",
+                    sender.wait
+                ));
+            }
+        }
+        let account = &self.account;
+        let any = senders.iter().find(|sender| sender.phase == Phase::Open);
+        let holder = account.holder.map(|holder| &senders[holder.0 as usize]);
+        match holder.or(any).map(|sender| sender.wait) {
+            Some(wait) if wait != account.wait => {
+                Err(format!("waits for {wait:?}, not {:?}", account.wait))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether an ACK that sent all that the congestion window lets go has left the account as it was.
@@ -255,10 +344,18 @@ impl Sending {
             return;
         }
         let first = connection.first as usize;
-        let senders = &self.senders[first..first + connection.paths.len()];
-        let (wait, differs) = connection.wait(senders, now);
-        connection.account.differs = differs;
-        connection.account.wait_for(wait, now);
+        let senders = &mut self.senders[first..first + connection.paths.len()];
+        connection.account_for_all(senders, now);
+    }
+
+    /// The same after an ACK on this subflow.
+    pub(super) fn account_for_ack(&mut self, index: u32, now: Time) {
+        let sender = &self.senders[index as usize];
+        let place = sender.connection;
+        let connection = &self.connections[place as usize];
+        if !connection.closed && !connection.is_unchanged_by_ack(sender) {
+            self.account_for(place, now);
+        }
     }
 
     /// A timer of this subflow's loss recovery has expired: if the lowest undelivered data is the subflow's, the connection
@@ -271,7 +368,7 @@ impl Sending {
         let first = connection.first as usize;
         let senders = &self.senders[first..first + connection.paths.len()];
         let holder = connection.holder(senders);
-        if holder.is_some_and(|holder| holder.number == sender.number) {
+        if holder == Some(sender.number) {
             connection.account.expire(now);
         }
     }

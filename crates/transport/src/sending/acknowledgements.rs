@@ -73,14 +73,12 @@ impl Sending {
             self.close_or_send(index, now, &mut out.lend());
         } else {
             if !connection.is_accounted_for(sender) {
-                let place = sender.connection;
-                self.account_for(place, now);
+                self.account_for_ack(index, now);
             }
             #[cfg(feature = "checks")]
             {
                 let place = self.senders[index as usize].connection;
                 self.check_blocked(place, now);
-                self.check_account(place, now);
             }
         }
     }
@@ -124,7 +122,7 @@ impl Sending {
         {
             self.close_or_send(index, now, out);
         } else {
-            self.account_for(place, now);
+            self.account_for_ack(index, now);
         }
     }
 
@@ -143,7 +141,7 @@ impl Sending {
         if !self.send_on_subflow(index, now, out) {
             self.send_what_may_be_sent(place, now, out);
         }
-        self.account_for(place, now);
+        self.account_for_ack(index, now);
     }
 
     /// After an ACK on a subflow: what does not follow from windows alone.

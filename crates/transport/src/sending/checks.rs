@@ -30,23 +30,6 @@ impl Sending {
         }
     }
 
-    /// The account of a connection says what it waits for.
-    ///
-    /// # Panics
-    /// When it does not.
-    pub(super) fn check_account(&self, place: u32, now: Time) {
-        let connection = &self.connections[place as usize];
-        let first = connection.first as usize;
-        let senders = &self.senders[first..first + connection.paths.len()];
-        let (wait, differs) = connection.wait(senders, now);
-        let account = &connection.account;
-        assert!(
-            account.wait == wait && account.differs == differs,
-            "check: connection {place} waits for {wait:?}, and its account has {:?}",
-            account.wait
-        );
-    }
-
     /// Windows and what is in flight agree with the scoreboards of the connection that a subflow belongs to.
     ///
     /// # Panics
@@ -65,6 +48,11 @@ impl Sending {
             connection.next_data,
             connection.total
         );
+        let first = connection.first as usize;
+        let senders = &self.senders[first..first + connection.paths.len()];
+        if let Err(wrong) = connection.check_account(senders) {
+            panic!("check: connection {place}: {wrong}");
+        }
         let selective = connection.config.recovery == Recovery::Sack;
         for number in 0..connection.count() {
             let sender = &self.senders[connection.subflow(number) as usize];

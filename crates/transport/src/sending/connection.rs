@@ -520,6 +520,7 @@ impl Connection {
     #[inline]
     pub fn take_data(&mut self) -> Option<u32> {
         if let Some(data) = self.reinjection.take_from(self.data_acked) {
+            self.account.has_new_holder = true;
             return Some(data);
         }
         let available =

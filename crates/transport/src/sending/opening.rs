@@ -119,6 +119,7 @@ impl Sending {
             sender.timeout.assume_handshake(&connection.config);
         }
         connection.change(number, Change::Opened);
+        connection.account.has_new_holder = true;
         connection.note_packet(number, now);
         connection.grow_send_buffer(number);
         if number.0 == 0 && connection.joins_from == 0 {

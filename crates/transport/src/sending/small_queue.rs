@@ -192,8 +192,9 @@ impl Sender {
     }
 
     /// Whether its host's port holds its next packet back, or had no place for it.
-    pub fn is_held_by_port(&self, connection: &Connection, path: &Path, now: Time) -> bool {
-        self.room_in_port(connection, path, now) == 0
+    pub fn is_held_by_port(&self) -> bool {
+        let waits = |queue: &SmallQueue| queue.refused || queue.wake_at != Time::MAX;
+        self.small_queue.as_deref().is_some_and(waits)
     }
 
     /// Whether some of its packets have not left the host.

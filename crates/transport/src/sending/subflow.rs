@@ -1,5 +1,6 @@
 //! The sending end of one subflow: loss recovery and its timer.
 
+use super::account::Wait;
 use super::bundles::Bundles;
 use super::by_time::Measured;
 use super::cut_round::{CutRound, Proportional};
@@ -82,6 +83,8 @@ pub(crate) struct Sender {
     pub is_probing: bool,
     /// Whether the host's timers have a tick.
     pub has_tick: bool,
+    /// What it waits for, once it is open.
+    pub wait: Wait,
     duplicates: u32,
     pub recovery: RecoveryState,
     /// The round in which its window was cut, where the configuration makes a difference of it.
@@ -157,6 +160,7 @@ impl Sender {
             tick: Tick::default(),
             window_use: config.tracks_window_use().then(Box::default),
             cut_round: None,
+            wait: Wait::Handshake,
             duplicates: 0,
             duplicate_threshold: DUPLICATE_THRESHOLD,
             timed_out: None,
@@ -203,6 +207,7 @@ impl Sender {
         self.phase = Phase::Unopened;
         self.recovery = RecoveryState::None;
         self.cut_round = None;
+        self.wait = Wait::Handshake;
         self.duplicates = 0;
         self.duplicate_threshold = DUPLICATE_THRESHOLD;
         self.timed_out = None;
