@@ -1,8 +1,8 @@
 //! What flows that have ended leave behind, in few bytes: it is read when a window closes and when the run
 //! is over, and there may be millions of them.
 
-use crate::rows::{FlowTotals, Rtts, SubflowColumns, SubflowRow, TotalsColumns};
-use pathweave_transport::{WAITS, Wait, Waits};
+use crate::rows::{FlowTotals, Rtts, SubflowColumns, SubflowRow, TotalsColumns, WaitColumns};
+use pathweave_transport::WAITS;
 use pathweave_units::Time;
 
 /// Bytes of a chunk. A record lies in one chunk: that of 256 subflows takes less than half of it.
@@ -19,30 +19,13 @@ const BEFORE: [u8; 8] = [0; 8];
 /// Flows whose records are read before their rows go into columns.
 const FLOWS_AT_ONCE: usize = 64;
 
-/// Waits that most flows have, and those that are mostly 0: a group of each.
-const USUAL_WAITS: [Wait; 5] = [
-    Wait::Handshake,
-    Wait::Recovery,
-    Wait::OwnPort,
-    Wait::Window,
-    Wait::Network,
-];
-const UNUSUAL_WAITS: [Wait; 5] = [
-    Wait::Timeout,
-    Wait::ReceiveWindow,
-    Wait::SendWindow,
-    Wait::Pace,
-    Wait::Data,
-];
-const _: () = assert!(USUAL_WAITS.len() + UNUSUAL_WAITS.len() == WAITS);
-
 /// The place of a flow that has left nothing.
 const NOWHERE: u64 = u64::MAX;
 
 /// The counters of flows that have ended.
 ///
 /// A record is the number of subflows, two groups of numbers for each of them, one with the RTTs of all together where
-/// there are several, and two with what the flow has waited for. A group begins with the lengths of its numbers, four bits each, and has each number in as many
+/// there are several, and the times that the flow has waited: a word that says for what, and eight bytes for each. A group begins with the lengths of its numbers, four bits each, and has each number in as many
 /// bytes as it needs. In the second one are those that are mostly 0. Of what arrived, this is the part that had come on
 /// another subflow before.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +40,7 @@ impl EndedFlows {
     /// Begins the record of a flow with this many subflows, which are to be added in order.
     pub fn begin(&mut self, flow: u32, subflows: u32) -> Leaving<'_> {
         let count = subflows as usize;
-        let most = 2 + (2 * count + 3) * MOST_BYTES;
+        let most = 2 + (2 * count + 1) * MOST_BYTES + 2 + 8 * WAITS;
         let fits = |chunk: &Vec<u8>| chunk.len() + most <= chunk.capacity();
         if !self.chunks.last().is_some_and(fits) {
             let mut chunk = Vec::with_capacity(CHUNK.max(most + BEFORE.len()));
@@ -98,9 +81,17 @@ impl EndedFlows {
         Some((chunk, at + 2, count))
     }
 
-    /// Hands the subflows of a flow to `each`, in order, and gives what they come to; `None` if it has left nothing.
+    /// Hands the subflows of a flow to `each`, in order, and what it has waited for to `each_wait`, by [`Wait::ALL`], and
+    /// gives what the subflows come to; `None` if it has left nothing.
+    ///
+    /// [`Wait::ALL`]: pathweave_transport::Wait::ALL
     #[inline(always)]
-    fn read(&self, flow: u32, mut each: impl FnMut(SubflowRow)) -> Option<FlowTotals> {
+    fn read(
+        &self,
+        flow: u32,
+        mut each: impl FnMut(SubflowRow),
+        mut each_wait: impl FnMut(u32, Time),
+    ) -> Option<FlowTotals> {
         let (chunk, mut at, count) = self.record(flow)?;
         let mut totals = FlowTotals::default();
         for subflow in 0..u32::from(count) {
@@ -135,34 +126,42 @@ impl EndedFlows {
                 p99: to_time(p99),
             };
         }
-        let usual: [u64; USUAL_WAITS.len()] = read(chunk, &mut at);
-        let unusual: [u64; UNUSUAL_WAITS.len()] = read(chunk, &mut at);
-        for (wait, time) in USUAL_WAITS.iter().zip(usual) {
-            totals.waits[*wait as usize] = Time::from_picos(time);
-        }
-        for (wait, time) in UNUSUAL_WAITS.iter().zip(unusual) {
-            totals.waits[*wait as usize] = Time::from_picos(time);
+        let [low, high] = [chunk[at], chunk[at + 1]];
+        at += 2;
+        let mut waited = u16::from_le_bytes([low, high]);
+        while waited != 0 {
+            let wait = waited.trailing_zeros();
+            waited &= waited - 1;
+            let bytes = chunk[at..].first_chunk().expect("eight bytes");
+            at += 8;
+            each_wait(wait, Time::from_picos(u64::from_le_bytes(*bytes)));
         }
         Some(totals)
     }
 
-    /// The rows of all subflows, by flow and subflow, and the totals of each of the first `flows` flows.
-    pub fn columns(&self, flows: u32) -> (SubflowColumns, TotalsColumns) {
+    /// The rows of all subflows, by flow and subflow, the totals of each of the first `flows` flows, and what these have
+    /// waited for.
+    pub fn columns(&self, flows: u32) -> (SubflowColumns, TotalsColumns, WaitColumns) {
         let mut subflows = SubflowColumns::with_capacity(self.subflows);
         let mut totals = TotalsColumns::with_capacity(flows as usize);
+        let mut waits = WaitColumns::default();
         let mut rows = Vec::new();
         let mut sums = Vec::new();
         for from in (0..flows).step_by(FLOWS_AT_ONCE) {
             rows.clear();
             sums.clear();
             for flow in from..flows.min(from.saturating_add(FLOWS_AT_ONCE as u32)) {
-                let own = self.read(flow, |row| rows.push(row));
+                let own = self.read(
+                    flow,
+                    |row| rows.push(row),
+                    |wait, time| waits.push(flow, wait, time),
+                );
                 sums.push(own.unwrap_or_default());
             }
             subflows.extend(&rows);
             totals.extend(&sums);
         }
-        (subflows, totals)
+        (subflows, totals, waits)
     }
 }
 
@@ -200,16 +199,21 @@ impl Leaving<'_> {
         write(self.chunk, [from_time(rtts.mean), from_time(rtts.p99)]);
     }
 
-    /// Adds what the flow has waited for.
-    pub fn add_waits(&mut self, waits: &Waits) {
-        write(
-            self.chunk,
-            USUAL_WAITS.map(|wait| waits[wait as usize].as_picos()),
-        );
-        write(
-            self.chunk,
-            UNUSUAL_WAITS.map(|wait| waits[wait as usize].as_picos()),
-        );
+    /// Adds what the flow has waited for: `each` calls what it is given with places in [`Wait::ALL`], in order, and times.
+    ///
+    /// [`Wait::ALL`]: pathweave_transport::Wait::ALL
+    #[inline]
+    pub fn add_waits(&mut self, each: impl FnOnce(&mut dyn FnMut(usize, Time))) {
+        let at = self.chunk.len();
+        self.chunk.extend_from_slice(&[0; 2]);
+        let mut waited = 0u16;
+        each(&mut |wait, time| {
+            if time != Time::ZERO {
+                waited |= 1 << wait;
+                self.chunk.extend_from_slice(&time.as_picos().to_le_bytes());
+            }
+        });
+        self.chunk[at..at + 2].copy_from_slice(&waited.to_le_bytes());
     }
 }
 
@@ -276,6 +280,7 @@ fn to_time(number: u64) -> Option<Time> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pathweave_transport::Waits;
     use proptest::prelude::*;
 
     fn time() -> impl Strategy<Value = Option<Time>> {
@@ -316,7 +321,7 @@ mod tests {
         if rows.len() != 1 {
             leaving.add_rtts(rtts);
         }
-        leaving.add_waits(waits);
+        leaving.add_waits(|add| (0..).zip(*waits).for_each(|(wait, time)| add(wait, time)));
     }
 
     fn waits() -> impl Strategy<Value = Waits> {
@@ -345,21 +350,24 @@ mod tests {
                 let flow = 2 * place;
                 let own = of(flow, own);
                 let rtts = if let [row] = &own[..] { row.rtts } else { *rtts };
-                let expected = FlowTotals {
-                    waits: *waits,
-                    ..FlowTotals::new(&own, rtts)
-                };
+                let expected = FlowTotals::new(&own, rtts);
                 let mut rows = Vec::new();
-                let totals = ended.read(flow, |row| rows.push(row));
+                let mut read = Waits::default();
+                let totals = ended.read(
+                    flow,
+                    |row| rows.push(row),
+                    |wait, time| read[wait as usize] = time,
+                );
                 prop_assert_eq!(totals, Some(expected));
+                prop_assert_eq!(&read, waits);
                 prop_assert_eq!(&rows, &own);
                 let first = own.iter().map(|row| row.first as f64);
                 prop_assert!(ended.first_arrivals(flow).eq(first));
                 prop_assert_eq!(ended.first_arrivals(flow + 1).count(), 0);
-                prop_assert_eq!(ended.read(flow + 1, |_| unreachable!()), None);
+                prop_assert_eq!(ended.read(flow + 1, |_| unreachable!(), |_, _| unreachable!()), None);
             }
             let count = 2 * flows.len() as u32;
-            let (columns, totals) = ended.columns(count);
+            let (columns, totals, _) = ended.columns(count);
             let expected: usize = flows.iter().map(|(own, ..)| own.len()).sum();
             prop_assert_eq!((columns.flow.len(), totals.marks.len()), (expected, count as usize));
             prop_assert!(columns.flow.is_sorted());
@@ -402,7 +410,7 @@ mod tests {
         assert!(ended.chunks.iter().all(|chunk| chunk.capacity() == CHUNK));
         for flow in 0..100 {
             let mut rows = Vec::new();
-            assert!(ended.read(flow, |row| rows.push(row)).is_some());
+            assert!(ended.read(flow, |row| rows.push(row), |_, _| ()).is_some());
             assert_eq!(rows, rows_of(flow));
         }
     }

@@ -6,7 +6,7 @@ use crate::flows::Flow;
 use crate::outcome::Verdict;
 use crate::paths::PathList;
 use crate::recovery::Recoveries;
-use crate::rows::{SubflowColumns, TotalsColumns};
+use crate::rows::{SubflowColumns, TotalsColumns, WaitColumns};
 use crate::series::Series;
 use crate::texts::Texts;
 use crate::windows::Window;
@@ -28,8 +28,8 @@ pub(crate) struct Record<'p> {
     pub subflows: SubflowColumns,
     /// What the subflows of each flow come to, by the flow's number.
     pub totals: TotalsColumns,
-    /// The transport has kept an account of what each flow waited for: [`TotalsColumns::waits`].
-    pub has_accounts: bool,
+    /// What flows have waited for, if the transport keeps an account of it.
+    pub waits: Option<WaitColumns>,
     /// The paths that the rows of subflows refer to.
     pub paths: PathList,
     /// The main one and the phases.

@@ -1,6 +1,5 @@
 //! What flows that have ended leave behind for the tables: rows of subflows, and sums over each flow's.
 
-use pathweave_transport::Waits;
 use pathweave_units::Time;
 
 /// A subflow's row in the tables.
@@ -40,8 +39,6 @@ pub(crate) struct FlowTotals {
     pub marks: u64,
     /// Over the samples of all.
     pub rtts: Rtts,
-    /// What the flow has waited for.
-    pub waits: Waits,
 }
 
 impl FlowTotals {
@@ -147,8 +144,6 @@ pub(crate) struct TotalsColumns {
     pub marks: Vec<u64>,
     pub rtt_mean: Vec<f64>,
     pub rtt_p99: Vec<f64>,
-    /// What each has waited for.
-    pub waits: Vec<Waits>,
 }
 
 impl TotalsColumns {
@@ -161,7 +156,6 @@ impl TotalsColumns {
             marks: Vec::with_capacity(flows),
             rtt_mean: Vec::with_capacity(flows),
             rtt_p99: Vec::with_capacity(flows),
-            waits: Vec::with_capacity(flows),
         }
     }
 
@@ -188,7 +182,29 @@ impl TotalsColumns {
             .extend(flows.clone().map(|flow| seconds(flow.rtts.mean)));
         self.rtt_p99
             .extend(flows.clone().map(|flow| seconds(flow.rtts.p99)));
-        self.waits.extend(flows.clone().map(|flow| flow.waits));
+    }
+}
+
+/// What flows have waited for, and how long: by flow, and of each flow in the order of [`Wait::ALL`].
+///
+/// [`Wait::ALL`]: pathweave_transport::Wait::ALL
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WaitColumns {
+    pub flow: Vec<u64>,
+    /// A place in [`Wait::ALL`].
+    ///
+    /// [`Wait::ALL`]: pathweave_transport::Wait::ALL
+    pub wait: Vec<u32>,
+    /// In seconds.
+    pub time: Vec<f64>,
+}
+
+impl WaitColumns {
+    #[inline]
+    pub fn push(&mut self, flow: u32, wait: u32, time: Time) {
+        self.flow.push(u64::from(flow));
+        self.wait.push(wait);
+        self.time.push(time.as_secs_f64());
     }
 }
 

@@ -7,8 +7,7 @@ use crate::flows::Flow;
 use crate::regions::Regions;
 use crate::rows::{Rtts, SubflowRow};
 use pathweave_network::Ports;
-use pathweave_transport::{End, RttHistogram, Sending, Waits};
-use pathweave_units::Time;
+use pathweave_transport::{End, RttHistogram};
 
 impl FlowTable<'_> {
     /// Nothing more is to come from a flow's source.
@@ -111,7 +110,12 @@ impl FlowTable<'_> {
             leaving.add_rtts(self.rtts_of_all(halves, regions));
         }
         let sending = &regions[halves.source].sending;
-        leaving.add_waits(&waits(sending, flow, halves, regions.now()));
+        let now = regions.now();
+        leaving.add_waits(|add| {
+            if flow.started {
+                sending.waits(halves.sending, flow.end, now, add);
+            }
+        });
         self.halves[number as usize] = None;
     }
 
@@ -137,15 +141,6 @@ fn is_gone<P: Ports>(flow: &Flow, halves: Halves, regions: &Regions<P>) -> bool 
     // What has been sent and has not come, there and back.
     let back = receiving.in_network(halves.receiving);
     sent.wrapping_add(back) == 0 && receiving.is_idle(halves.receiving)
-}
-
-/// What a flow has waited for; nothing if it has not started.
-fn waits(sending: &Sending, flow: &Flow, halves: Halves, now: Time) -> Waits {
-    if flow.started {
-        sending.waits(halves.sending, flow.end, now)
-    } else {
-        Waits::default()
-    }
 }
 
 /// What tables say of these RTTs.

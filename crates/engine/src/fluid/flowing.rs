@@ -110,7 +110,7 @@ impl<'p> Flowing<'p> {
             subflows,
             // There are no packets.
             totals: TotalsColumns::of(&[], flows),
-            has_accounts: false,
+            waits: None,
             paths: self.path_list,
             windows: self.windows,
             series: None,

@@ -218,7 +218,7 @@ impl<'p> Run<'p> {
             traffic: self.workload.over(),
             subflows,
             totals,
-            has_accounts: false,
+            waits: None,
             paths: self.path_list,
             windows,
             series: Some(self.series),

@@ -14,7 +14,7 @@ use crate::flow_table::{FlowTable, Halves};
 use crate::map::LinkMap;
 use crate::recovery::Recoveries;
 use crate::regions::Regions;
-use crate::rows::{SubflowColumns, TotalsColumns};
+use crate::rows::{SubflowColumns, TotalsColumns, WaitColumns};
 use crate::series::Series;
 use crate::straddling::Straddling;
 use crate::windows::{Window, plan_windows};
@@ -97,8 +97,9 @@ impl<'p> Recorder<'p> {
             .sort_by_key(|hit| (hit.failure, hit.flow));
     }
 
-    /// The rows of all subflows, by flow and subflow, and the totals of each of the first `flows` flows.
-    pub fn rows(&self, flows: u32) -> (SubflowColumns, TotalsColumns) {
+    /// The rows of all subflows, by flow and subflow, the totals of each of the first `flows` flows, and what these have
+    /// waited for.
+    pub fn rows(&self, flows: u32) -> (SubflowColumns, TotalsColumns, WaitColumns) {
         self.ended.columns(flows)
     }
 

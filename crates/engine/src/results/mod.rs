@@ -60,8 +60,7 @@ pub struct Output {
     pub hash: String,
     /// Tables that explain the others and count in no hash of results: versions may differ in them that agree in all results.
     pub explanations: Vec<Table>,
-    /// A hash of these.
-    pub explanations_hash: String,
+
     /// Mean over the hosts of what they received per second, as a share of their ports' rate: the
     /// figure that says how full a fabric under permutation traffic was.
     pub goodput_share: f64,
@@ -70,6 +69,11 @@ pub struct Output {
 }
 
 impl Output {
+    /// A hash of the explanations.
+    pub fn explanations_hash(&self) -> String {
+        results_hash(&self.explanations, &[])
+    }
+
     /// The table of this name.
     pub fn table(&self, name: &str) -> Option<&Table> {
         let mut all = self.tables.iter().chain(&self.explanations);
@@ -102,7 +106,6 @@ pub(crate) fn output(mut record: Record<'_>) -> Output {
         verdict: run.verdict,
         counters: counters(run),
         hash: results_hash(&tables, &run.captures),
-        explanations_hash: results_hash(&explanations, &[]),
         explanations,
         goodput_share: goodput_share(run),
         notes: notes(run),
@@ -113,12 +116,8 @@ pub(crate) fn output(mut record: Record<'_>) -> Output {
 
 /// What flows have waited for, where the backend's transport keeps an account of it.
 fn explanations(record: &mut Record<'_>) -> Vec<Table> {
-    let waits = std::mem::take(&mut record.totals.waits);
-    if record.has_accounts {
-        vec![waits::waits(&waits)]
-    } else {
-        Vec::new()
-    }
+    let waits = record.waits.take().map(waits::waits);
+    waits.into_iter().collect()
 }
 
 /// The tables that every backend has.

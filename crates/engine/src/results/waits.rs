@@ -1,30 +1,38 @@
 //! The table of what flows have waited for.
 
+use crate::rows::WaitColumns;
 use crate::table::{Column, Table};
-use pathweave_transport::{Wait, Waits};
+use pathweave_transport::Wait;
 
-/// The columns, by [`Wait::ALL`].
-const COLUMNS: [(Wait, &str); Wait::ALL.len()] = [
-    (Wait::Handshake, "handshake_s"),
-    (Wait::Timeout, "timeout_s"),
-    (Wait::Recovery, "recovery_s"),
-    (Wait::ReceiveWindow, "receive_window_s"),
-    (Wait::SendWindow, "send_window_s"),
-    (Wait::Pace, "pace_s"),
-    (Wait::OwnPort, "own_port_s"),
-    (Wait::Window, "window_s"),
-    (Wait::Network, "network_s"),
-    (Wait::Data, "data_s"),
-];
+/// What the table calls a wait.
+fn name(wait: Wait) -> &'static str {
+    match wait {
+        Wait::Handshake => "handshake",
+        Wait::Timeout => "timeout",
+        Wait::Recovery => "recovery",
+        Wait::ReceiveWindow => "receive window",
+        Wait::SendWindow => "send window",
+        Wait::Pace => "pace",
+        Wait::OwnPort => "own port",
+        Wait::Window => "window",
+        Wait::Network => "network",
+        Wait::Data => "data",
+    }
+}
 
-/// A row for each flow, by its number.
-pub(super) fn waits(of: &[Waits]) -> Table {
-    let times = COLUMNS.map(|(wait, name)| {
-        let seconds = of.iter().map(|waits| waits[wait as usize].as_secs_f64());
-        (name, Column::Numbers(seconds.collect()))
-    });
-    let mut columns = vec![("flow", Column::Integers((0..of.len() as u64).collect()))];
-    columns.extend(times);
+/// A row for each flow and each thing for which it has waited.
+pub(super) fn waits(rows: WaitColumns) -> Table {
+    let columns = vec![
+        ("flow", Column::Integers(rows.flow)),
+        (
+            "wait",
+            Column::Labels {
+                names: Wait::ALL.map(name).into_iter().collect(),
+                codes: rows.wait,
+            },
+        ),
+        ("waited_s", Column::Numbers(rows.time)),
+    ];
     Table {
         name: "waits",
         columns,

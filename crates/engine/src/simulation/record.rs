@@ -11,7 +11,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
     pub(super) fn record(mut self, verdict: Verdict) -> Record<'p> {
         let now = self.regions.now();
         let flows = &self.workload.flows;
-        let (mut subflows, totals) = self.recorder.rows(flows.len() as u32);
+        let (mut subflows, totals, waits) = self.recorder.rows(flows.len() as u32);
         let paths = self.flows.take_paths(&mut subflows.path);
         let (captures, capture_notes) = self.recorder.captures(flows, &mut self.regions);
         let switches = self.switches();
@@ -27,7 +27,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
             traffic: self.workload.over(),
             subflows,
             totals,
-            has_accounts: true,
+            waits: Some(waits),
             paths,
             windows,
             series: Some(series),

@@ -93,13 +93,22 @@ pub(crate) struct Account {
     since: Time,
     /// When data was last acknowledged.
     pub progressed: Time,
+    /// What it has waited for before, if [`Account::has_changed`].
+    charges: Option<Box<Charges>>,
+    has_changed: bool,
+}
+
+/// What a connection has waited for, but for what it waits for now.
+#[derive(Clone, Debug, Default)]
+struct Charges {
     waits: Waits,
-    /// The last charges, the latest first.
-    last: [(Wait, Time); REMEMBERED],
+    /// The last ones, the latest first; zero if there were none.
+    last: [(usize, Time); REMEMBERED],
 }
 
 impl Account {
-    pub fn new() -> Account {
+    /// A new one, in the memory of one that is over.
+    pub fn new(before: Option<Account>) -> Account {
         Account {
             wait: Wait::Handshake,
             differs: false,
@@ -109,8 +118,8 @@ impl Account {
             looked_up_at: 0,
             since: Time::ZERO,
             progressed: Time::ZERO,
-            waits: [Time::ZERO; WAITS],
-            last: [(Wait::Handshake, Time::ZERO); REMEMBERED],
+            charges: before.and_then(|account| account.charges),
+            has_changed: false,
         }
     }
 
@@ -144,38 +153,58 @@ impl Account {
             return;
         }
         self.since = until;
-        self.waits[wait as usize] += time;
-        self.last.rotate_right(1);
-        self.last[0] = (wait, time);
+        let charges = self.charges.get_or_insert_default();
+        if !self.has_changed {
+            **charges = Charges::default();
+            self.has_changed = true;
+        }
+        charges.waits[wait as usize] += time;
+        charges.last.rotate_right(1);
+        charges.last[0] = (wait as usize, time);
     }
 
-    /// The waits of a connection whose last data was delivered at `end`, or of one that is not over `now`.
-    pub fn over(&self, end: Option<Time>, now: Time) -> Waits {
-        let mut account = self.clone();
-        account.charge(self.wait, now.max(self.since));
-        let Some(end) = end else {
-            return account.waits;
+    /// Hands the waits of a connection to `each`, by [`Wait::ALL`]: its last data was delivered at `end`, or it is not over
+    /// `now`.
+    pub fn over(&self, end: Option<Time>, now: Time, mut each: impl FnMut(usize, Time)) {
+        let end = end.unwrap_or(now);
+        let Some(charges) = self.charges.as_deref().filter(|_| self.has_changed) else {
+            each(self.wait as usize, end.saturating_sub(self.since));
+            return;
         };
-        let mut beyond = now.max(self.since).saturating_sub(end);
-        for (wait, time) in account.last {
-            let cut = beyond.min(time);
-            if cut == Time::ZERO {
-                break;
-            }
-            account.waits[wait as usize] -= cut;
-            beyond -= cut;
-            if wait == Wait::Timeout {
-                // The data was delivered before the timer expired.
-                account.waits[Wait::Timeout as usize] -= time - cut;
-                account.waits[Wait::Network as usize] += time - cut;
+        let mut waits = charges.waits;
+        if end >= self.since {
+            waits[self.wait as usize] += end - self.since;
+        } else {
+            // The data was delivered before the sender wrote this down.
+            shorten(&mut waits, charges, self.since - end);
+        }
+        for (wait, time) in waits.into_iter().enumerate() {
+            if time != Time::ZERO {
+                each(wait, time);
             }
         }
-        for waited in account.waits.iter_mut().rev() {
-            let cut = beyond.min(*waited);
-            *waited -= cut;
-            beyond -= cut;
+    }
+}
+
+/// Takes time off the last charges.
+fn shorten(waits: &mut Waits, charges: &Charges, mut beyond: Time) {
+    for (wait, time) in charges.last {
+        let cut = beyond.min(time);
+        if cut == Time::ZERO {
+            break;
         }
-        account.waits
+        waits[wait] -= cut;
+        beyond -= cut;
+        if wait == Wait::Timeout as usize {
+            // The timer had not expired yet.
+            waits[Wait::Timeout as usize] -= time - cut;
+            waits[Wait::Network as usize] += time - cut;
+        }
+    }
+    for waited in waits.iter_mut().rev() {
+        let cut = beyond.min(*waited);
+        *waited -= cut;
+        beyond -= cut;
     }
 }
 
@@ -252,6 +281,16 @@ impl Connection {
         wait == sender.wait
             && self.data_left() == self.account.data
             && (!self.account.differs || self.account.looked_up_at == self.data_acked)
+    }
+
+    /// Writes down what a connection waits for that has one subflow.
+    fn account_for_only(&mut self, sender: &mut Sender, now: Time) {
+        let mut wait = Wait::Handshake;
+        if sender.phase == Phase::Open {
+            wait = self.wait_of(sender, &self.paths[0]);
+            sender.wait = wait;
+        }
+        self.account.wait_for(wait, now);
     }
 
     /// Writes down what the connection waits for.
@@ -345,7 +384,10 @@ impl Sending {
         }
         let first = connection.first as usize;
         let senders = &mut self.senders[first..first + connection.paths.len()];
-        connection.account_for_all(senders, now);
+        match senders {
+            [sender] => connection.account_for_only(sender, now),
+            _ => connection.account_for_all(senders, now),
+        }
     }
 
     /// The same after an ACK on this subflow.

@@ -192,8 +192,13 @@ pub(crate) struct Connection {
 const _: () = assert!(std::mem::offset_of!(Connection, config) <= 128);
 
 impl Connection {
-    /// `paths` is room for the subflows' congestion state.
-    pub fn new(opening: Opening, first: u32, mut paths: Vec<Path>) -> Connection {
+    /// `paths` is room for the subflows' congestion state, and `account` that of a connection that is over.
+    pub fn new(
+        opening: Opening,
+        first: u32,
+        mut paths: Vec<Path>,
+        account: Option<Account>,
+    ) -> Connection {
         let config = opening.config;
         let payload = u64::from(config.maximum_segment);
         let size = opening.size.map(|size| size.get().max(1));
@@ -323,7 +328,7 @@ impl Connection {
             first,
             subflow_starts: opening.subflow_starts,
             join_delays: opening.join_delays,
-            account: Account::new(),
+            account: Account::new(account),
         }
     }
 

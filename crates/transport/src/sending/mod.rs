@@ -43,6 +43,7 @@ use crate::output::{
 };
 use crate::segment::{Kind, SackBlocks, Segment};
 use crate::tick::Tick;
+use account::Account;
 use connection::Connection;
 use pathweave_control::{Ack, Change, Controller, Loss, Paths, SubflowId};
 use pathweave_units::Time;
@@ -96,10 +97,11 @@ impl Sending {
         match self.connections.get_mut(place as usize) {
             None => self
                 .connections
-                .push(Connection::new(opening, first, Vec::new())),
+                .push(Connection::new(opening, first, Vec::new(), None)),
             Some(unused) => {
                 let paths = std::mem::take(&mut unused.paths);
-                *unused = Connection::new(opening, first, paths);
+                let account = std::mem::replace(&mut unused.account, Account::new(None));
+                *unused = Connection::new(opening, first, paths, Some(account));
             }
         }
         SendingId(place)

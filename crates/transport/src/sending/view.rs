@@ -1,6 +1,5 @@
 //! What results and self-checks read of sending halves.
 
-use super::account::Waits;
 use super::retransmission::{awaits_reinjection, has_failed};
 use super::subflow::Phase;
 use super::{Sender, Sending};
@@ -46,10 +45,18 @@ impl Sending {
         connection.bytes(connection.next_data)
     }
 
-    /// What a connection has waited for: until `end`, when its last data was delivered, or until `now` where that has not
-    /// happened. The sum is the time since it started.
-    pub fn waits(&self, id: SendingId, end: Option<Time>, now: Time) -> Waits {
-        self.connections[id.0 as usize].account.over(end, now)
+    /// Hands what a connection has waited for to `each`, by place in [`Wait::ALL`]: until `end`, when its last data was
+    /// delivered, or until `now` where that has not happened. The sum is the time since it started.
+    ///
+    /// [`Wait::ALL`]: crate::Wait::ALL
+    pub fn waits(
+        &self,
+        id: SendingId,
+        end: Option<Time>,
+        now: Time,
+        each: impl FnMut(usize, Time),
+    ) {
+        self.connections[id.0 as usize].account.over(end, now, each);
     }
 
     /// Whether everything has been acknowledged.
