@@ -41,4 +41,5 @@ mod theory;
 mod threads;
 mod transport;
 mod two_marks;
+mod waits;
 mod warnings;

@@ -186,7 +186,10 @@ fn column<'py>(py: Python<'py>, column: &Column) -> PyResult<Bound<'py, PyAny>> 
 }
 
 /// Tables as dictionaries of columns.
-pub fn tables<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Bound<'py, PyDict>> {
+pub fn tables<'py, 'a>(
+    py: Python<'py>,
+    tables: impl IntoIterator<Item = &'a Table>,
+) -> PyResult<Bound<'py, PyDict>> {
     let result = PyDict::new(py);
     for table in tables {
         let columns = PyDict::new(py);
@@ -202,7 +205,8 @@ pub fn tables<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Bound<'py, PyD
 impl Output {
     #[getter]
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        tables(py, &self.0.output.tables)
+        let output = &self.0.output;
+        tables(py, output.tables.iter().chain(&output.explanations))
     }
     #[getter]
     fn captures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {

@@ -23,7 +23,7 @@ def _names(text: str) -> tuple[str, ...]:
 _FLAGS = _names("finished in_window stalled suspended")
 _TEXTS = _names(
     "operation name group controller source destination location end path link layer phase failed"
-    " switch"
+    " switch wait"
 )
 _WHOLE = _names(
     "id flow flows subflow subflows subflows_hit delivered_bytes received_bytes sent_packets bytes"
@@ -55,6 +55,7 @@ TABLES: dict[str, tuple[str, ...]] = {
         "rtts": "time_s flow subflow rtt_s rtt_min_s rtt_mean_s rtt_max_s smoothed_rtt_s",
         "suspensions": "time_s flow subflow suspended",
         "queues": "time_s link packets packets_min packets_mean packets_max",
+        "waits": "flow wait waited_s",
         "map": "time_s link utilisation queue_mean marks drops",
         "recoveries": "at_s failed flow subflows_hit recovery_s",
         "agents": "link header_bits state_bytes feedback unmanaged",
@@ -64,6 +65,10 @@ TABLES: dict[str, tuple[str, ...]] = {
     }.items()
 }
 """Columns of the core's tables, in order."""
+
+
+EXPLANATIONS = ("waits",)
+"""Tables that explain others. No hash of results covers them, and runs of before have none."""
 
 
 IN_WINDOW = ("flows", "slowdowns", "jobs", "collectives", "optimum_collectives")

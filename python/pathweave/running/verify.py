@@ -10,11 +10,12 @@ from pathweave.core import core
 from pathweave.errors import InputError
 from pathweave.results import layout
 from pathweave.results.replay import variant_of
+from pathweave.results.schema import EXPLANATIONS
 from pathweave.results.stored import read_table
 from pathweave.results.write import frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pathweave._core import Output
     from pathweave.results.read import StoredRun
@@ -103,19 +104,23 @@ def _verdict(name: str, stored: StoredRun, run: Any, version: str) -> Verdict:
         return Verdict(name, (f"it fails: {error}", *optimum), note)
     before = stored.manifest["results_hash"]
     if output.results_hash == before:
-        return Verdict(name, optimum, note)
-    differing = tuple(_differences(stored, output))
+        there = [table for table in EXPLANATIONS if table in stored.manifest["tables"]]
+        differing = tuple(_differences(stored, output, there))
+        return Verdict(name, (*differing, *optimum), note)
+    both = {*stored.manifest["tables"], *output.tables}
+    differing = tuple(_differences(stored, output, sorted(both - set(EXPLANATIONS))))
+    if not _captures_equal(stored, output):
+        differing += ("captures differ",)
     if not differing and len(output.results_hash) != len(before):
         other = "its hash is computed otherwise now: tables and captures were compared"
         return Verdict(name, optimum, f"{note}; {other}" if note else other)
     return Verdict(name, (*(differing or ("the hash of its results differs",)), *optimum), note)
 
 
-def _differences(stored: StoredRun, output: Output) -> Iterator[str]:
-    """What is not the same in the tables of a run and of its repetition."""
-    there = set(stored.manifest["tables"])
-    for name in sorted(there | set(output.tables)):
-        if name not in there:
+def _differences(stored: StoredRun, output: Output, names: Iterable[str]) -> Iterator[str]:
+    """What is not the same in these tables of a run and of its repetition."""
+    for name in names:
+        if name not in stored.manifest["tables"]:
             yield f"{name}: only in the repetition"
             continue
         if name not in output.tables:
@@ -132,8 +137,6 @@ def _differences(stored: StoredRun, output: Output) -> Iterator[str]:
                 if column not in new.columns or not old[column].equals(new[column])
             ]
             yield f"{name}: {', '.join(columns) or 'columns'} differ"
-    if not _captures_equal(stored, output):
-        yield "captures differ"
 
 
 def _captures_equal(stored: StoredRun, output: Output) -> bool:

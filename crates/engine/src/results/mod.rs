@@ -69,11 +69,6 @@ pub struct Output {
 }
 
 impl Output {
-    /// A hash of the explanations.
-    pub fn explanations_hash(&self) -> String {
-        results_hash(&self.explanations, &[])
-    }
-
     /// The table of this name.
     pub fn table(&self, name: &str) -> Option<&Table> {
         let mut all = self.tables.iter().chain(&self.explanations);
