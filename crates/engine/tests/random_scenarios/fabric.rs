@@ -289,7 +289,7 @@ pub fn routing(draw: &mut Draw, scale: &Scale, built: &Fabric) -> Table {
         }
         "fmp" => {
             // Two prices need certain queues, but few attempts are refused for lack of them.
-            routing.maybe(draw, 0.5, "price", |draw| {
+            routing.maybe(draw, 0.35, "price", |draw| {
                 let prices = ["occupancy", "averaged-occupancy", "marks", "utilisation"];
                 (*draw.pick(&prices)).into()
             });

@@ -5,7 +5,7 @@ use super::scale::Scale;
 use super::traffic::{self, Scene};
 use super::transport::{self, Base};
 use super::{fabric, folder};
-use pathweave_fabric::Fabric;
+use pathweave_fabric::{Fabric, NodeId};
 use pathweave_scenario::{Scenario, Selection};
 use serde_json::{Value, json};
 
@@ -332,12 +332,25 @@ fn record(
     record.into()
 }
 
-/// A cable, or one direction of it.
+/// A cable, or one direction of it; now and then all cables between two nodes.
 fn link(draw: &mut Draw, built: &Fabric) -> String {
     let link = draw.pick(&built.links);
     let (from, to) = (&built.node(link.from).name, &built.node(link.to).name);
     let joint = *draw.pick(&["-", "->"]);
-    format!("{from}{joint}{to}")
+    let number = if draw.chance(0.1) {
+        "#*".to_owned()
+    } else {
+        cable_number(draw, built, link.from, link.to)
+    };
+    format!("{from}{joint}{to}{number}")
+}
+
+/// The number of one of the cables from one node to another, which a single one need not have.
+pub fn cable_number(draw: &mut Draw, built: &Fabric, from: NodeId, to: NodeId) -> String {
+    match built.links_between(from, to).count() as u64 {
+        1 if draw.chance(0.95) => String::new(),
+        count => format!("#{}", draw.between(1, count)),
+    }
 }
 
 fn events(draw: &mut Draw, scale: &Scale, built: &Fabric) -> Value {

@@ -2,6 +2,7 @@
 
 use super::draw::{Draw, Table, table};
 use super::scale::Scale;
+use super::scenario::cable_number;
 use super::transport::{self, Base, Transport};
 use super::work;
 use pathweave_control::Entry;
@@ -545,8 +546,18 @@ fn path(draw: &mut Draw, scene: &Scene<'_>, from: u32, to: u32) -> Value {
                 } else {
                     1..walk.len() - 1
                 };
-                let name = |node: &NodeId| Value::from(built.node(*node).name.clone());
-                return walk[inner].iter().map(name).collect();
+                let name = |place: usize| {
+                    let node = walk[place];
+                    let name = &built.node(node).name;
+                    match place.checked_sub(1) {
+                        Some(before) => {
+                            let number = cable_number(draw, built, walk[before], node);
+                            Value::from(format!("{name}{number}"))
+                        }
+                        None => Value::from(name.clone()),
+                    }
+                };
+                return inner.map(name).collect();
             }
             let next: Vec<NodeId> = built
                 .links
