@@ -131,6 +131,45 @@ fn parallel_cables_have_numbers() {
 }
 
 #[test]
+fn an_event_may_be_about_a_layer_or_a_list() {
+    let of = |subject: &str| {
+        changed(
+            &parallel_cables(&[subject]).replace("\"S-A\"", "{ link = \"S-A\", layer = \"host\" }"),
+        )
+    };
+    assert_eq!(of("layer = \"host\""), ["S->A", "A->S"]);
+    assert_eq!(of("layer = \"link\"").len(), 8);
+    assert_eq!(of("layer = [\"link\", \"host\"]").len(), 10);
+    assert_eq!(
+        of("link = [\"A->B#2\", \"A-B#2\"]"),
+        ["A->B#2", "B->A#2"],
+        "each once"
+    );
+    assert_eq!(
+        of("node = [\"S\", \"A\"]"),
+        of("node = \"A\""),
+        "each link once"
+    );
+}
+
+#[test]
+fn switches_that_fail_together_come_back_one_by_one() {
+    let down = "node = [\"A\", \"B\"]";
+    let text = parallel_cables(&[down, "node = \"A\"", "layer = \"link\""])
+        .replace("\"S-A\"", "{ link = \"S-A\", layer = \"host\" }")
+        .replacen("rate = \"1 Gbps\"", "down = true", 1)
+        .replacen("rate = \"1 Gbps\"", "up = true", 1)
+        .replacen("rate = \"1 Gbps\"", "down = true", 1);
+    let all = changed(&text);
+    assert_eq!(all.len(), 10 + 2, "{all:?}");
+    assert_eq!(
+        all[10..],
+        ["S->A", "A->S"],
+        "B is down, and with it what the layer takes down"
+    );
+}
+
+#[test]
 fn ports_that_share_memory_have_limits_where_they_are_given() {
     let text = include_str!("valid/shared-buffer.toml");
     let plan_with = |host_port: &str| {

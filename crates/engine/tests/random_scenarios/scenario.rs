@@ -357,10 +357,25 @@ fn events(draw: &mut Draw, scale: &Scale, built: &Fabric) -> Value {
     let mut events: Vec<Value> = Vec::new();
     for _ in 0..draw.between(1, 4) {
         let mut event = Table::default();
-        if draw.chance(0.7) {
-            event.set("link", link(draw, built));
+        let (key, most) = *draw.pick(&[
+            ("link", 3),
+            ("link", 3),
+            ("link", 3),
+            ("node", 2),
+            ("layer", 2),
+        ]);
+        let mut one = |draw: &mut Draw| -> Value {
+            match key {
+                "link" => link(draw, built).into(),
+                "node" => draw.pick(&built.nodes).name.clone().into(),
+                _ => draw.pick(&built.layers).clone().into(),
+            }
+        };
+        if draw.chance(0.8) {
+            event.set(key, one(draw));
         } else {
-            event.set("node", draw.pick(&built.nodes).name.clone());
+            let subjects: Vec<Value> = (0..draw.between(1, most)).map(|_| one(draw)).collect();
+            event.set(key, subjects);
         }
         // An event when the run is over is refused, and a variant or size may end it at 0.6 lengths.
         let at = scale.length * draw.uniform(0.0, 0.5);

@@ -117,6 +117,21 @@ pub(super) fn links_of(node: NodeId, scene: &Scene<'_>) -> Vec<LinkId> {
         .collect()
 }
 
+/// All links of a layer.
+pub(super) fn links_of_layer(name: &str, scene: &Scene<'_>) -> Result<Vec<LinkId>, String> {
+    let fabric = scene.fabric;
+    let Some(layer) = fabric.layers.iter().position(|layer| layer == name) else {
+        let layers: Vec<&str> = fabric.layers.iter().map(String::as_str).collect();
+        return Err(format!(
+            "this fabric has no layer \"{name}\"; {}",
+            suggest::accepted(name, &layers)
+        ));
+    };
+    let all = (0u32..).zip(&fabric.links);
+    let own = all.filter(|(_, link)| usize::from(link.layer.0) == layer);
+    Ok(own.map(|(id, _)| LinkId(id)).collect())
+}
+
 fn neighbours(node: NodeId, scene: &Scene<'_>) -> String {
     let names: Vec<&str> = scene
         .fabric
