@@ -36,7 +36,9 @@ impl Routing {
         let detection = intact.detection_delay().map(|delay| Detection {
             delay,
             changed: vec![Time::ZERO; links],
-            known: vec![true; links],
+            known: (0..links as u32)
+                .map(|link| !plan.fabric.is_down(LinkId(link)))
+                .collect(),
             due: VecDeque::new(),
         });
         Ok(Routing {

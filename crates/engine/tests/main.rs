@@ -8,6 +8,7 @@ mod dead_paths;
 mod decn;
 mod determinism;
 mod documentation;
+mod down_from_the_start;
 mod endings;
 mod explicit;
 mod extents;

@@ -120,6 +120,8 @@ pub struct Fabric {
     pub hosts: Vec<NodeId>,
     /// Names of the layers, for tables: "rack", "aggregation", "core", ...
     pub layers: Vec<String>,
+    /// Links that carry nothing and that routing does not use, both directions of each cable.
+    pub down: BTreeSet<LinkId>,
 }
 
 impl Fabric {
@@ -201,6 +203,12 @@ impl Fabric {
     #[inline]
     pub fn link(&self, id: LinkId) -> &Link {
         &self.links[id.0 as usize]
+    }
+
+    /// Whether a link carries nothing.
+    #[inline]
+    pub fn is_down(&self, id: LinkId) -> bool {
+        !self.down.is_empty() && self.down.contains(&id)
     }
 
     /// The host of this index.

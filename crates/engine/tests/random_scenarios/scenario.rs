@@ -5,7 +5,7 @@ use super::scale::Scale;
 use super::traffic::{self, Scene};
 use super::transport::{self, Base};
 use super::{fabric, folder};
-use pathweave_fabric::{Fabric, NodeId};
+use pathweave_fabric::{Fabric, LinkId, NodeId};
 use pathweave_scenario::{Scenario, Selection};
 use serde_json::{Value, json};
 
@@ -85,15 +85,18 @@ fn tree(draw: &mut Draw, schema: &Value, seed: u64) -> Value {
     });
 
     let mut fabric = fabric::fabric(draw, &scale);
-    let built = build(&fabric.clone().into());
+    let mut built = build(&fabric.clone().into());
     fabric::queues(draw, &built, &mut fabric);
-    file.set("fabric", fabric);
     let routing = fabric::routing(draw, &scale, &built);
     let kind = routing
         .get("kind")
         .and_then(Value::as_str)
         .unwrap_or("ecmp")
         .to_owned();
+    if kind != "two-level" && draw.chance(0.25) {
+        fabric::take_down(draw, &mut built, &mut fabric);
+    }
+    file.set("fabric", fabric);
     let distinct = routing.get("distinct") == Some(&Value::Bool(true));
     if kind != "ecmp" || draw.chance(0.6) {
         file.set("routing", routing);
@@ -334,10 +337,18 @@ fn record(
 
 /// A cable, or one direction of it; now and then all cables between two nodes.
 fn link(draw: &mut Draw, built: &Fabric) -> String {
-    let link = draw.pick(&built.links);
+    let up: Vec<usize> = (0..built.links.len())
+        .filter(|&link| !built.is_down(LinkId(link as u32)))
+        .collect();
+    let link = &built.links[*draw.pick(&up)];
     let (from, to) = (&built.node(link.from).name, &built.node(link.to).name);
     let joint = *draw.pick(&["-", "->"]);
-    let number = if draw.chance(0.1) {
+    let all_up = || {
+        built
+            .links_between(link.from, link.to)
+            .all(|link| !built.is_down(link))
+    };
+    let number = if draw.chance(0.1) && all_up() {
         "#*".to_owned()
     } else {
         cable_number(draw, built, link.from, link.to)
@@ -345,11 +356,16 @@ fn link(draw: &mut Draw, built: &Fabric) -> String {
     format!("{from}{joint}{to}{number}")
 }
 
-/// The number of one of the cables from one node to another, which a single one need not have.
+/// The number of one of the cables from one node to another that are up, which a single one need not have.
 pub fn cable_number(draw: &mut Draw, built: &Fabric, from: NodeId, to: NodeId) -> String {
-    match built.links_between(from, to).count() as u64 {
+    let up: Vec<usize> = (1..)
+        .zip(built.links_between(from, to))
+        .filter(|&(_, link)| !built.is_down(link))
+        .map(|(number, _)| number)
+        .collect();
+    match built.links_between(from, to).count() {
         1 if draw.chance(0.95) => String::new(),
-        count => format!("#{}", draw.between(1, count)),
+        _ => format!("#{}", draw.pick(&up)),
     }
 }
 
@@ -364,7 +380,7 @@ fn events(draw: &mut Draw, scale: &Scale, built: &Fabric) -> Value {
             ("node", 2),
             ("layer", 2),
         ]);
-        let mut one = |draw: &mut Draw| -> Value {
+        let one = |draw: &mut Draw| -> Value {
             match key {
                 "link" => link(draw, built).into(),
                 "node" => draw.pick(&built.nodes).name.clone().into(),

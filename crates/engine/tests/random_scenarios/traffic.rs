@@ -7,7 +7,7 @@ use super::transport::{self, Base, Transport};
 use super::work;
 use pathweave_control::Entry;
 use pathweave_fabric::routing::{Router, RoutingKind};
-use pathweave_fabric::{Fabric, NodeId};
+use pathweave_fabric::{Fabric, LinkId, NodeId};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -559,9 +559,10 @@ fn path(draw: &mut Draw, scene: &Scene<'_>, from: u32, to: u32) -> Value {
                 };
                 return inner.map(name).collect();
             }
-            let next: Vec<NodeId> = built
-                .links
-                .iter()
+            let up = (0u32..).zip(&built.links);
+            let next: Vec<NodeId> = up
+                .filter(|&(id, _)| !built.is_down(LinkId(id)))
+                .map(|(_, link)| link)
                 .filter(|link| link.from == last && !walk.contains(&link.to))
                 .map(|link| link.to)
                 .filter(|&node| node == to || built.node(node).host_index().is_none())

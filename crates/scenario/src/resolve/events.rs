@@ -135,10 +135,18 @@ impl Subject {
             }
             Subject::Links(links) => {
                 let named = match key {
-                    "layer" => links::links_of_layer(text, scene)?,
-                    _ => links::links(text, scene)?,
+                    "layer" => links::links_of_layer(text, scene.names)?,
+                    _ => links::links(text, scene.names)?,
                 };
-                links.extend(named);
+                if let Some(&link) = named.iter().find(|&&link| scene.fabric.is_down(link))
+                    && key == "link"
+                {
+                    return Err(format!(
+                        "fabric.down takes \"{}\" out for the whole run; name links that are up, or let an event at 0 s take it down",
+                        scene.fabric.link_names().cable(link)
+                    ));
+                }
+                links.extend(named.iter().filter(|&&link| !scene.fabric.is_down(link)));
                 let mut seen = HashSet::new();
                 links.retain(|&link| seen.insert(link));
             }
@@ -152,7 +160,9 @@ impl Subject {
             Subject::Links(links) => links.clone(),
             Subject::Nodes(nodes) => {
                 let mut seen = HashSet::new();
-                let all = nodes.iter().flat_map(|&node| links::links_of(node, scene));
+                let all = nodes
+                    .iter()
+                    .flat_map(|&node| links::links_of(node, scene.names));
                 all.filter(|&link| seen.insert(link)).collect()
             }
         }
@@ -169,7 +179,9 @@ struct Outages {
 impl Outages {
     fn new(fabric: &Fabric) -> Outages {
         Outages {
-            links: vec![false; fabric.links.len()],
+            links: (0..fabric.links.len() as u32)
+                .map(|link| fabric.is_down(LinkId(link)))
+                .collect(),
             nodes: vec![false; fabric.nodes.len()],
         }
     }

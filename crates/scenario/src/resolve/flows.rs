@@ -272,7 +272,16 @@ fn explicit_paths(
             continue;
         }
         match pinned_path(scene.fabric, from.1, to.1, names) {
-            Ok(path) => paths.push(path),
+            Ok(path) => match path.iter().find(|&&link| scene.fabric.is_down(link)) {
+                None => paths.push(path),
+                Some(&link) => report.wrong(
+                    &at,
+                    format!(
+                        "the path crosses \"{}\", which fabric.down takes out; give another path",
+                        scene.fabric.link_names().cable(link)
+                    ),
+                ),
+            },
             Err(error) if error.0.contains(';') => report.wrong(&at, error.0),
             Err(error) => report.wrong(
                 &at,

@@ -1,6 +1,6 @@
 //! Links by the names of their nodes.
 
-use super::Scene;
+use super::hosts::Names;
 use crate::suggest;
 use pathweave_fabric::{Cables, LinkId, NodeId, split_number};
 
@@ -33,8 +33,7 @@ pub(super) fn split_cable<'a>(
 
 /// The links that a text names: "A->B", or "A-B" for both directions. Where several cables join the
 /// two nodes, a number says which is meant, as in "A-B#2", or "#*" that all are.
-pub(super) fn links(text: &str, scene: &Scene<'_>) -> Result<Vec<LinkId>, String> {
-    let names = scene.names;
+pub(super) fn links(text: &str, names: &Names<'_>) -> Result<Vec<LinkId>, String> {
     let (text, cables) = split_number(text.trim());
     let (a, b, both) = match text.split_once("->") {
         Some((a, b)) => (a.trim(), b.trim(), false),
@@ -55,12 +54,12 @@ pub(super) fn links(text: &str, scene: &Scene<'_>) -> Result<Vec<LinkId>, String
     };
     let find = |name: &str| names.node(name).ok_or_else(|| names.unknown_node(name));
     let (from, to) = (find(a)?, find(b)?);
-    let there: Vec<LinkId> = scene.fabric.links_between(from, to).collect();
+    let there: Vec<LinkId> = names.fabric.links_between(from, to).collect();
     let chosen = match (there.as_slice(), cables) {
         ([], _) => {
             return Err(format!(
                 "no cable joins \"{a}\" and \"{b}\"; \"{a}\" has cables to {}",
-                neighbours(from, scene)
+                neighbours(from, names)
             ));
         }
         ([_], None) | (_, Some(Cables::All)) => there,
@@ -106,20 +105,20 @@ fn numbered(text: &str, count: usize) -> String {
 }
 
 /// All links from and to a node.
-pub(super) fn links_of(node: NodeId, scene: &Scene<'_>) -> Vec<LinkId> {
+pub(super) fn links_of(node: NodeId, names: &Names<'_>) -> Vec<LinkId> {
     let touches = |id: &usize| {
-        let link = &scene.fabric.links[*id];
+        let link = &names.fabric.links[*id];
         link.from == node || link.to == node
     };
-    (0..scene.fabric.links.len())
+    (0..names.fabric.links.len())
         .filter(touches)
         .map(|id| LinkId(id as u32))
         .collect()
 }
 
 /// All links of a layer.
-pub(super) fn links_of_layer(name: &str, scene: &Scene<'_>) -> Result<Vec<LinkId>, String> {
-    let fabric = scene.fabric;
+pub(super) fn links_of_layer(name: &str, names: &Names<'_>) -> Result<Vec<LinkId>, String> {
+    let fabric = names.fabric;
     let Some(layer) = fabric.layers.iter().position(|layer| layer == name) else {
         let layers: Vec<&str> = fabric.layers.iter().map(String::as_str).collect();
         return Err(format!(
@@ -132,13 +131,11 @@ pub(super) fn links_of_layer(name: &str, scene: &Scene<'_>) -> Result<Vec<LinkId
     Ok(own.map(|(id, _)| LinkId(id)).collect())
 }
 
-fn neighbours(node: NodeId, scene: &Scene<'_>) -> String {
-    let names: Vec<&str> = scene
-        .fabric
-        .links
-        .iter()
-        .filter(|link| link.from == node)
-        .map(|link| scene.fabric.node(link.to).name.as_str())
+fn neighbours(node: NodeId, names: &Names<'_>) -> String {
+    let fabric = names.fabric;
+    let links = fabric.links.iter().filter(|link| link.from == node);
+    let list: Vec<&str> = links
+        .map(|link| fabric.node(link.to).name.as_str())
         .collect();
-    suggest::list(&names)
+    suggest::list(&list)
 }

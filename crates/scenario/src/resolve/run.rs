@@ -333,7 +333,7 @@ fn record_links(
         } else if let Some(layer) = fabric.layers.iter().position(|layer| layer == text) {
             found.extend(all.filter(|&link| usize::from(fabric.link(link).layer.0) == layer));
         } else {
-            match links::links(text, scene) {
+            match links::links(text, scene.names) {
                 Ok(links) => found.extend(links),
                 Err(error) => {
                     let layers: Vec<&str> = fabric.layers.iter().map(String::as_str).collect();
