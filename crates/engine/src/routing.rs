@@ -83,6 +83,12 @@ impl Routing {
         }
     }
 
+    /// Whether switches take a link for up, and will look again whether it is.
+    pub fn takes_for_up(&self, LinkId(link): LinkId) -> bool {
+        let detection = self.detection.as_ref();
+        detection.is_some_and(|detection| detection.known[link as usize])
+    }
+
     /// When switches next look for new paths; `Time::MAX` if nothing has changed.
     pub fn next_detection(&self) -> Time {
         let detection = self.detection.as_ref();
