@@ -28,6 +28,7 @@ mod modules;
 mod packets;
 mod plans;
 mod ports;
+mod queries;
 mod random_scenarios;
 mod rates;
 mod reactions;

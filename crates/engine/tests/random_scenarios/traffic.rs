@@ -395,13 +395,37 @@ fn pattern(draw: &mut Draw, scene: &Scene<'_>, pattern: &str, peers: &[u32], gro
                 group.maybe(draw, 0.3, "hosts", |_| "all".into());
             }
             group.set("servers", draw.between(1, most.min(8)));
-            group.maybe(draw, 0.8, "jobs", |draw| draw.between(1, 4).into());
+            match draw.between(0, 3) {
+                0 => {
+                    let jobs = draw.log(1.0, 30.0) / length;
+                    group.set("jobs_per_second", jobs);
+                }
+                1 => {
+                    group.set("load", draw.number(0.05, 1.5));
+                    group.maybe(draw, 0.5, "load_counts", |draw| {
+                        (*draw.pick(&["payload", "wire"])).into()
+                    });
+                    group.set("layer", draw.pick(&scene.built.layers).clone());
+                }
+                _ => {
+                    group.maybe(draw, 0.8, "jobs", |draw| draw.between(1, 4).into());
+                }
+            }
             group.maybe(draw, 0.5, "request", |draw| {
+                if draw.chance(0.2) {
+                    return "0 B".into();
+                }
                 let bytes = draw.log(1.0, 10e3);
                 draw.bytes(bytes)
             });
+            // Small jobs at a load would be as many as packets.
+            let least = if group.get("load").is_some() {
+                scene.scale.bytes() * 0.02
+            } else {
+                1.0
+            };
             group.maybe(draw, 0.5, "response", |draw| {
-                let bytes = draw.log(1.0, 300e3);
+                let bytes = draw.log(least, 300e3_f64.max(least * 2.0));
                 draw.bytes(bytes)
             });
         }

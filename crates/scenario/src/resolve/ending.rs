@@ -21,7 +21,10 @@ pub(super) fn endless(group: &GroupPlan) -> Option<&'static str> {
     let arrivals = match &group.pattern {
         Pattern::Permutation(p) => p.rounds.is_none().then_some("rounds is not given"),
         Pattern::Random(_) => Some("every finished flow is followed by another"),
-        Pattern::Incast(_) => Some("every finished job is followed by another"),
+        Pattern::Incast(p) => Some(match p.arrivals {
+            None => "every finished job is followed by another",
+            Some(_) => "jobs arrive without end",
+        }),
         Pattern::Poisson(p) => p.count.is_none().then_some("count is not given"),
         Pattern::ManyToOne(p) => p.count.is_none().then_some("count is not given"),
         Pattern::ManyToMany(p) => p.count.is_none().then_some("count is not given"),

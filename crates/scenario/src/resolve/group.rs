@@ -108,11 +108,20 @@ pub(super) fn group(
     if let (Some(table), Some(config)) = (&mut keys.packets, &mut config) {
         packet_sizes::packets(table, config, &at("packets"), report);
     }
-    if let (PatternTable::Poisson(poisson), Some(Pattern::Poisson(pattern)), Some(config)) =
-        (&table.pattern, &mut pattern, &config)
-        && poisson.load_counts == LoadCounts::Wire
-    {
-        load::on_the_wire(&mut pattern.arrivals, config);
+    let counts = match &table.pattern {
+        PatternTable::Poisson(poisson) => poisson.load_counts,
+        PatternTable::Incast(incast) => incast.load_counts,
+        _ => LoadCounts::Payload,
+    };
+    if let (LoadCounts::Wire, Some(config)) = (counts, &config) {
+        match &mut pattern {
+            Some(Pattern::Poisson(poisson)) => load::on_the_wire(&mut poisson.arrivals, config),
+            Some(Pattern::Incast(incast)) => {
+                let arrivals = incast.arrivals.iter_mut();
+                arrivals.for_each(|arrivals| load::on_the_wire(arrivals, config));
+            }
+            _ => {}
+        }
     }
     if let Some((entry, parameters)) = &control {
         for (name, value) in parameters.iter() {

@@ -145,13 +145,26 @@ pub(crate) struct IncastTable {
     /// The hosts that jobs pick from. Default all.
     #[serde(default = "all")]
     pub hosts: HostsText,
-    /// Jobs under way at a time.
-    #[serde(default = "eight")]
-    pub jobs: u32,
+    /// Jobs under way at a time: each starts when another has ended. Default 8. Give this, or one of the next two, with which
+    /// jobs arrive by a Poisson process, however many are under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<u32>,
+    /// Jobs per second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jobs_per_second: Option<f64>,
+    /// Mean utilisation that requests and answers offer to the links of `layer` that they use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<f64>,
+    /// The layer that `load` is a share of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layer: Option<String>,
+    /// What `load` counts.
+    #[serde(default, skip_serializing_if = "LoadCounts::is_payload")]
+    pub load_counts: LoadCounts,
     /// Servers that a job asks.
     #[serde(default = "eight")]
     pub servers: u32,
-    /// Size of a request.
+    /// Size of a request. With "0 B" servers answer when the job starts.
     #[serde(default = "request")]
     pub request: BytesText,
     /// Size of an answer.
