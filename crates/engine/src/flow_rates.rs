@@ -77,6 +77,10 @@ fn ends_that_are_heeded(plan: &Plan) -> f64 {
                 let flows = 2.0 * f64::from(jobs.servers);
                 Some(arriving.map_or(most, |jobs| most.min(jobs * flows)))
             }
+            Pattern::RequestResponse(options) => {
+                let mean = (options.request.get() as f64 + options.response.get() as f64) / 2.0;
+                Some((part(&options.clients) + part(&options.servers)) / mean)
+            }
             // Their flows are as large as each step of a job says, and often wait for computing.
             _ => None,
         }

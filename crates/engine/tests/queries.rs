@@ -70,3 +70,52 @@ fn queries_arrive_at_the_same_times_on_any_number_of_threads() {
         "open loop"
     );
 }
+
+/// Reno between two hosts that are alone: an exchange takes what its parts take.
+#[test]
+fn an_exchange_takes_the_time_of_its_parts() {
+    let plan = plans::read(
+        r#"
+        jitter = "none"
+        [fabric]
+        kind = "dumbbell"
+        left = 1
+        bottleneck_rate = "1 Gbps"
+        bottleneck_delay = "100 us"
+        [transport]
+        preset = "textbook"
+        [[traffic]]
+        name = "rpc"
+        pattern = "request-response"
+        clients = "S1"
+        servers = "D1"
+        request = "1 KB"
+        response = "10 KB"
+        service_time = "5 ms"
+        think_time = "20 ms"
+        controller = "reno"
+        count = 10
+        "#,
+    );
+    let output = plans::run(&plan);
+    let jobs = table(&output, "jobs");
+    let (starts, jct) = (jobs.numbers("start_s"), jobs.numbers("jct_s"));
+    assert_eq!(jct.len(), 10);
+    // Three links of 100 us one way. The handshake of the request takes two ways, request and answer one each, all packets some
+    // 12 us on each link.
+    for (&start, &took) in starts.iter().zip(jct) {
+        let expected = 4.0 * 300e-6 + 5e-3;
+        assert!(
+            (0.0..0.4e-3).contains(&(took - expected)),
+            "{start}: {took}"
+        );
+    }
+    for (pair, took) in starts.windows(2).zip(jct) {
+        let gap = pair[1] - pair[0] - took;
+        assert!((gap - 20e-3).abs() < 1e-6, "{gap}");
+    }
+    for threads in [2, 3] {
+        let many = run_on_threads(&plan, &Progress::default(), threads).expect("sound");
+        assert_eq!(many.hash, output.hash, "{threads} threads");
+    }
+}

@@ -28,10 +28,11 @@ pub struct Scene<'a> {
 }
 
 /// The patterns that are not lists.
-const PATTERNS: [&str; 10] = [
+const PATTERNS: [&str; 11] = [
     "permutation",
     "random",
     "incast",
+    "request-response",
     "poisson",
     "many-to-one",
     "many-to-many",
@@ -114,7 +115,7 @@ pub fn group(draw: &mut Draw, scene: &Scene<'_>, name: &str) -> (Value, Option<u
     } else {
         1
     };
-    let sized = !["incast", "collective", "trace", "goal"].contains(&pattern);
+    let sized = !["incast", "request-response", "collective", "trace", "goal"].contains(&pattern);
     let controlled_by_flows = pattern == "flows" && draw.chance(0.2);
     if !controlled_by_flows {
         group.set("controller", scene.controller(draw, subflows));
@@ -428,6 +429,30 @@ fn pattern(draw: &mut Draw, scene: &Scene<'_>, pattern: &str, peers: &[u32], gro
                 let bytes = draw.log(least, 300e3_f64.max(least * 2.0));
                 draw.bytes(bytes)
             });
+        }
+        "request-response" => {
+            named(draw, group, "clients", 1);
+            named(draw, group, "servers", 2);
+            group.maybe(draw, 0.3, "outstanding", |draw| draw.between(1, 3).into());
+            for (key, most) in [("request", 10e3), ("response", 100e3)] {
+                group.maybe(draw, 0.6, key, |draw| {
+                    let bytes = draw.log(1.0, most);
+                    draw.bytes(bytes)
+                });
+            }
+            for key in ["service_time", "think_time"] {
+                group.maybe(draw, 0.5, key, |draw| {
+                    let least = length * draw.log(1e-3, 0.1);
+                    let (least, most) = (draw.time(least), draw.time(least * 2.0));
+                    match (least.as_str(), most.as_str()) {
+                        (Some(least), Some(most)) if draw.chance(0.5) => {
+                            format!("{least}..{most}").into()
+                        }
+                        _ => least,
+                    }
+                });
+            }
+            group.maybe(draw, finite, "count", |draw| draw.log_integer(1, 60).into());
         }
         "poisson" => {
             if draw.chance(0.2) {

@@ -174,10 +174,13 @@ pub fn notes(plan: &Plan, stretch: u32, quic: &QuicGroups) -> Vec<String> {
             ));
         }
     }
-    let established = plan
-        .groups
-        .iter()
-        .any(|group| matches!(group.pattern, pathweave_traffic::Pattern::Incast { .. }));
+    let established = plan.groups.iter().any(|group| {
+        matches!(
+            group.pattern,
+            pathweave_traffic::Pattern::Incast { .. }
+                | pathweave_traffic::Pattern::RequestResponse { .. }
+        )
+    });
     if established {
         notes.push("answers of jobs open connections of their own".to_owned());
     }

@@ -66,6 +66,13 @@ pub(super) fn group(
                 (PatternTable::Incast(incast), None) => {
                     size = Some(Size::Fixed(incast.response.0));
                 }
+                (PatternTable::RequestResponse(exchanges), None) => {
+                    size = Some(Size::Fixed(exchanges.response.0));
+                }
+                (PatternTable::RequestResponse(_), Some(_)) => report.wrong_key(
+                    &at("size"),
+                    "exchanges have the sizes request and response; remove size",
+                ),
                 (PatternTable::Incast(_), Some(_)) => report.wrong_key(
                     &at("size"),
                     "incast jobs have the sizes request and response; remove size",

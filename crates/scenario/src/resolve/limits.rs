@@ -57,6 +57,10 @@ pub(super) fn check_sizes(groups: &[GroupPlan], report: &mut Report<'_>) {
                 refuse(Some(incast.request), &["request"]);
                 refuse(Some(incast.response), &["response"]);
             }
+            Pattern::RequestResponse(exchanges) => {
+                refuse(Some(exchanges.request), &["request"]);
+                refuse(Some(exchanges.response), &["response"]);
+            }
             Pattern::Listed(list) => {
                 for (index, flow) in list.flows.iter().enumerate() {
                     let own = flow.size.as_ref();

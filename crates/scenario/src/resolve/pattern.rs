@@ -3,10 +3,11 @@
 use super::reach::Pairs;
 use super::{Report, Scene, collective, load, recordings};
 use crate::schema::{HostsText, LoadCounts, PairsTable, PatternTable};
-use crate::text::Either;
+use crate::text::{Either, TimeRangeText};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_traffic::patterns::{
     Arrivals, Bursts, Incast, ManyToMany, ManyToOne, Permutation, PermutationPart, Poisson, Random,
+    RequestResponse,
 };
 use pathweave_traffic::{Pattern, Placement, Size};
 
@@ -224,6 +225,23 @@ pub(super) fn pattern(
                 pairs.only = pattern.shape.pairs().map(|ranks| on_hosts(&ranks, teams));
             }
             Pattern::Collective(pattern)
+        }
+        PatternTable::RequestResponse(t) => {
+            let clients = select("clients", &t.clients, report);
+            let servers = select("servers", &t.servers, report);
+            limit(&clients, &mut pairs.sources);
+            limit(&servers, &mut pairs.destinations);
+            let range = |text: TimeRangeText| text.0.0..=text.0.1;
+            Pattern::RequestResponse(RequestResponse {
+                clients,
+                servers,
+                outstanding: t.outstanding,
+                request: t.request.0,
+                response: t.response.0,
+                service_time: range(t.service_time),
+                think_time: range(t.think_time),
+                count: t.count,
+            })
         }
         PatternTable::Trace(t) => {
             let pattern = recordings::trace(t, steps, scene, report)?;

@@ -165,7 +165,7 @@ fn unreachable(group: &GroupPlan, amount: Amount, hosts: u32) -> Option<String> 
             if !group.pattern.has_jobs() =>
         {
             Some(format!(
-                "group \"{name}\" has no jobs, only incast, collective, trace and goal have; count flows or bytes"
+                "group \"{name}\" has no jobs, only incast, request-response, collective, trace and goal have; count flows or bytes"
             ))
         }
         Amount::Jobs(_) => None,

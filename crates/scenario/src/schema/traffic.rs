@@ -2,7 +2,7 @@
 
 use super::{CollectiveTable, ControllerTable, GoalTable, NoOptions, TraceTable, TransportTable};
 use crate::read::tagged;
-use crate::text::{BytesText, Either, TimeText};
+use crate::text::{BytesText, Either, TimeRangeText, TimeText};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -88,6 +88,8 @@ tagged! {
         "trace" => Trace(TraceTable),
         /// Jobs that carry out a GOAL schedule.
         "goal" => Goal(GoalTable),
+        /// Clients ask a random server, wait for its answer, and ask again.
+        "request-response" => RequestResponse(RequestResponseTable),
     }
 }
 
@@ -170,6 +172,35 @@ pub(crate) struct IncastTable {
     /// Size of an answer.
     #[serde(default = "response")]
     pub response: BytesText,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RequestResponseTable {
+    /// The hosts that ask. Default all.
+    #[serde(default = "all")]
+    pub clients: HostsText,
+    /// The hosts that may be asked. Default all.
+    #[serde(default = "all")]
+    pub servers: HostsText,
+    /// Exchanges that a client has under way or thinks about.
+    #[serde(default = "one")]
+    pub outstanding: u32,
+    /// Size of a request.
+    #[serde(default = "request")]
+    pub request: BytesText,
+    /// Size of an answer.
+    #[serde(default = "response")]
+    pub response: BytesText,
+    /// How long a server takes from the end of a request to the start of its answer: a time, or a range from which it is drawn.
+    #[serde(default = "no_time")]
+    pub service_time: TimeRangeText,
+    /// How long a client waits from the end of an answer to its next request: a time, or a range from which it is drawn.
+    #[serde(default = "no_time")]
+    pub think_time: TimeRangeText,
+    /// Number of exchanges of all clients together. Default: without end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -478,6 +509,10 @@ fn eight() -> u32 {
 
 fn zero() -> TimeText {
     TimeText(pathweave_units::Time::ZERO)
+}
+
+fn no_time() -> TimeRangeText {
+    TimeRangeText::default()
 }
 
 fn request() -> BytesText {
