@@ -476,7 +476,8 @@ pub(crate) struct CdfTable {
     /// One that comes with Pathweave. Give this, or one of the next two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// A file of lines "bytes,probability", relative to the scenario's folder.
+    /// A file of lines "bytes,probability" or "bytes probability", relative to the scenario's folder. Probabilities end at 1, or at
+    /// 100 where they are in percent.
     #[serde(skip_serializing)]
     pub file: Option<String>,
     /// The points themselves: [bytes, probability] pairs.
@@ -487,7 +488,8 @@ pub(crate) struct CdfTable {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PacketCdfTable {
-    /// A file of lines "bytes,probability", relative to the scenario's folder. Give this, or the next.
+    /// A file of lines "bytes,probability" or "bytes probability", relative to the scenario's folder. Probabilities end at 1, or at
+    /// 100 where they are in percent. Give this, or the next.
     #[serde(skip_serializing)]
     pub file: Option<String>,
     /// The points themselves: [bytes, probability] pairs.
