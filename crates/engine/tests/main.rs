@@ -37,6 +37,7 @@ mod rerouting;
 mod rtts;
 mod shared_buffers;
 mod silent_loss;
+mod sources;
 mod spray;
 mod suspensions;
 mod theory;

@@ -127,6 +127,12 @@ pub fn group(draw: &mut Draw, scene: &Scene<'_>, name: &str) -> (Value, Option<u
     let mut own = transport_of(draw, scene);
     if let Some(packets) = packets(draw, &own, scene.scale) {
         group.set("packets", packets);
+    } else if !scene.scale.ends && draw.chance(0.1) {
+        group.set("rate", scene.scale.rate(draw));
+        group.maybe(draw, 0.5, "write", |draw| {
+            let bytes = draw.log(100.0, 100e3);
+            draw.bytes(bytes)
+        });
     }
     if !own.table.is_empty() {
         group.set("transport", std::mem::take(&mut own.table));

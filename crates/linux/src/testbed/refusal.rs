@@ -75,6 +75,17 @@ pub fn check_plan(plan: &Plan, quic: &QuicGroups) -> Result<(), Failure> {
             "the testbed has up to {SUBFLOWS} subflows a flow, and this scenario has {subflows}"
         )));
     }
+    if let Some(group) = plan
+        .groups
+        .iter()
+        .find(|group| group.transport.source.is_some())
+    {
+        return Err(Failure::refused(format!(
+            "the testbed's hosts send as fast as they can: they cannot write at the rate of group \"{}\"",
+            group.name
+        ))
+        .hint(format!("leave traffic.{}.rate out", group.name)));
+    }
     if plan
         .groups
         .iter()

@@ -8,7 +8,8 @@ use crate::suggest;
 use pathweave_control::{Algorithm, Parameters, Value};
 use pathweave_traffic::patterns::Listed;
 use pathweave_traffic::{Hosts, Pattern, Program, Size};
-use pathweave_transport::{Config, Reinject};
+use pathweave_transport::{Config, Reinject, Source};
+use pathweave_units::Bytes;
 use std::collections::HashSet;
 
 /// Most subflows of a connection.
@@ -115,6 +116,9 @@ pub(super) fn group(
     if let (Some(table), Some(config)) = (&mut keys.packets, &mut config) {
         packet_sizes::packets(table, config, &at("packets"), report);
     }
+    if let Some(config) = &mut config {
+        config.source = source(keys, steps, report);
+    }
     let counts = match &table.pattern {
         PatternTable::Poisson(poisson) => poisson.load_counts,
         PatternTable::Incast(incast) => incast.load_counts,
@@ -188,6 +192,40 @@ pub(super) fn group(
         parameters,
         subflows: keys.subflows,
         listed,
+    })
+}
+
+/// The largest write: at the lowest rate that there is, 10 Kbps, one comes every 800 s.
+const LARGEST_WRITE: Bytes = Bytes::new(1_000_000);
+
+/// At which rate the group's applications write.
+fn source(keys: &GroupKeys, steps: &[&str], report: &mut Report<'_>) -> Option<Source> {
+    let at = |key| [steps, &[key]].concat();
+    let Some(rate) = keys.rate else {
+        if keys.write.is_some() {
+            report.wrong_key(
+                &at("write"),
+                "write says how much the application writes at a time; give rate, or remove write",
+            );
+        }
+        return None;
+    };
+    if keys.packets.is_some() {
+        report.wrong_key(
+            &at("rate"),
+            "packets of given sizes are cut from data that is there from the start; remove rate or packets",
+        );
+    }
+    let write = keys.write.map(|write| write.0);
+    if let Some(write) = write
+        && !(Bytes::new(1)..=LARGEST_WRITE).contains(&write)
+    {
+        let text = format!("write is {write}; give 1 B to {LARGEST_WRITE}");
+        report.wrong(&at("write"), text);
+    }
+    Some(Source {
+        rate: rate.0,
+        write,
     })
 }
 

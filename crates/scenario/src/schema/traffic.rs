@@ -2,7 +2,7 @@
 
 use super::{CollectiveTable, ControllerTable, GoalTable, NoOptions, TraceTable, TransportTable};
 use crate::read::tagged;
-use crate::text::{BytesText, Either, TimeRangeText, TimeText};
+use crate::text::{BytesText, Either, RateText, TimeRangeText, TimeText};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -52,6 +52,13 @@ pub(crate) struct GroupKeys {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Either<BytesText, PacketsTable>>")]
     pub packets: Option<PacketsTable>,
+    /// Payload per second that a flow's application writes: the flow has data to send only as it is written. Default: all is there
+    /// when the flow starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RateText>,
+    /// How much the application writes at a time, with `rate`. Default: a packet's payload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write: Option<BytesText>,
     /// What this group's transport has different from `[transport]`.
     #[serde(default)]
     pub transport: TransportTable,
