@@ -89,8 +89,8 @@ ABSENT = (
     Absent(
         ("udp", "constant bit rate", "cbr"),
         "Traffic without congestion control.",
-        'Controllers that pace (rcp, decn), or events that change a link\'s rate, take capacity '
-        'away. Pattern "many-to-many" starts flows at regular times.',
+        "The key rate of a traffic group makes applications write at a constant rate, over TCP. "
+        "Events that change the rate of a link take capacity away.",
     ),
     Absent(
         ("dragonfly", "torus", "jellyfish", "slim fly", "hyperx"),
