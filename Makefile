@@ -123,7 +123,7 @@ test-python: package
 # The stable compiler counts the edges; libFuzzer comes with a crate and needs a C++ compiler. What is found
 # is left in target/fuzz/found; new inputs are kept in target/fuzz/corpus, and `make fuzz-corpus` takes over those
 # that reach something new.
-FUZZ_TARGETS := scenario subflow losses codecs schedule
+FUZZ_TARGETS := scenario subflow losses codecs schedule recordings
 FUZZ_SECONDS := $(or $(SECONDS_EACH),300)
 # For the shell of a recipe, which knows where the tool chain is.
 HOST := $$(rustc -vV | sed -n 's/^host: //p')

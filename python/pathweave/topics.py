@@ -5,12 +5,15 @@ from __future__ import annotations
 import enum
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from pathweave.absent import Absent, absent
 from pathweave.core import core
 from pathweave.errors import InputError
+from pathweave.scenario_keys import Key, keys_called, scenario_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +48,8 @@ class Topic:
     """One thing that has a name."""
 
     kind: str
-    """controller, routing, fabric, pattern, operation, distribution, preset or quantity."""
+    """controller, routing, fabric, pattern, operation, distribution, preset, quantity, key or
+    "not implemented"."""
     name: str
     about: Mapping[str, Any] = field(repr=False)
     """All that is known of it, as it goes into JSON."""
@@ -69,17 +73,23 @@ class Explained:
 
 
 def explain(name: str) -> Explained:
-    """What controller, routing, fabric, pattern, operation, preset and so on `name` is.
+    """What controller, routing, fabric, pattern, preset, key of a scenario and so on `name` is.
 
     Some names stand for two of them. A controller in a file is called as scenarios call it, such as
-    "mine.py:MyController". Raises `InputError` with near names for one that stands for nothing.
+    "mine.py:MyController", and a key by its name or with tables before it: "k", "mark.k". Of what
+    other simulators have and Pathweave has not, it says what is nearest. Raises `InputError` with
+    near names for one that stands for nothing.
     """
     if in_file := _in_file(name.strip()):
         return Explained((in_file,))
     topics = all_topics()
-    found = tuple(topic for topic in topics if topic.name == name.strip().lower())
+    wanted = name.strip().lower()
+    found = tuple(topic for topic in topics if topic.kind != "key" and topic.name == wanted)
+    found += tuple(_key(key) for key in keys_called(name.strip()) or keys_called(wanted))
     if found:
         return Explained(found)
+    if missing := absent(wanted):
+        return Explained((_absent(wanted, missing),))
     raise InputError(f'nothing is called "{name}"; {_instead(name, topics)}')
 
 
@@ -140,7 +150,52 @@ def all_topics() -> list[Topic]:
         )
         text = f"{quantity.title}{f', in {unit}' if unit else ''}: {from_where}"
         topics.append(Topic("quantity", name, about, fill(text, _WIDTH)))
-    return topics
+    return topics + [_key(key) for key in scenario_keys()]
+
+
+@cache
+def _key(key: Key) -> Topic:
+    """What a key of a scenario is, and where it may stand."""
+    required = all(place.required for place in key.places)
+    said = key.help.removesuffix(".")
+    if required:
+        default = "none: it has to be given"
+    elif key.default:
+        default = key.default
+    elif "default" in said.lower():
+        default = ""  # the text says it
+    else:
+        default = "left out"
+    facts = {"Type": key.type, "Range": key.range, "Default": default}
+    lines = [
+        fill(f"{label}: {text}", _WIDTH, subsequent_indent="  ")
+        for label, text in facts.items()
+        if text
+    ]
+    places = [str(place) for place in key.places]
+    lines += [fill(f"In a scenario: {places[0]}", _WIDTH, subsequent_indent="  ")]
+    lines += [
+        fill(f"or {place}", _WIDTH, initial_indent="  ", subsequent_indent="    ")
+        for place in places[1:]
+    ]
+    about = {
+        "name": key.name,
+        "help": key.help,
+        "type": key.type,
+        "range": key.range,
+        "default": default,
+        "required": required,
+        "places": places,
+    }
+    text = "\n".join([plain_text(_sentence(key.help)), *lines] if key.help else lines)
+    return Topic("key", key.name, about, text)
+
+
+def _absent(name: str, missing: Absent) -> Topic:
+    text = f"{missing.what} Not implemented."
+    about = {"name": name, "help": missing.what, "nearest": missing.nearest}
+    lines = [fill(text, _WIDTH), fill(f"Nearest: {missing.nearest}", _WIDTH)]
+    return Topic("not implemented", name, about, "\n".join(lines))
 
 
 def plain_text(documentation: str) -> str:
@@ -169,7 +224,9 @@ def _instead(name: str, topics: list[Topic]) -> str:
 
     kinds: dict[str, list[str]] = {}
     for topic in topics:
-        kinds.setdefault(topic.name, []).append(topic.kind)
+        own = kinds.setdefault(topic.name, [])
+        if topic.kind not in own:
+            own.append(topic.kind)
     near = get_close_matches(name.strip().lower(), kinds, n=3)
     if not near:
         return f"`pathweave list` has {', '.join(Kind)}"

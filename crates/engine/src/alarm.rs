@@ -32,6 +32,7 @@ impl Alarm {
                     TimerKind::Port => 5,
                     TimerKind::Reinjection => 6,
                     TimerKind::Gathering => 7,
+                    TimerKind::Write => 8,
                 };
                 (kind, timer.flow, timer.subflow)
             }

@@ -72,6 +72,7 @@ fn pairs(group: &GroupPlan, fabric: &Fabric) -> Option<HostPairs> {
     let (sources, destinations) = match &group.pattern {
         Pattern::Permutation(p) => (or_all(p.hosts()), or_all(p.hosts())),
         Pattern::Incast(p) => (or_all(&p.hosts), or_all(&p.hosts)),
+        Pattern::RequestResponse(p) => (or_all(&p.clients), or_all(&p.servers)),
         Pattern::Random(p) => (or_all(&p.sources), or_all(&p.destinations)),
         Pattern::Poisson(p) => {
             let (sources, destinations) = p.sides();

@@ -31,6 +31,12 @@ fn starts_that_end_windows(plan: &Plan) -> f64 {
     let hosts = build::hosts(&plan.fabric);
     let groups = plan.groups.iter().map(|group| match &group.pattern {
         Pattern::Poisson(poisson) => poisson.flows_per_second(&hosts, &group.size).unwrap_or(0.0),
+        // Requests start together.
+        Pattern::Incast(jobs) => jobs
+            .jobs_per_second(hosts.count)
+            .ok()
+            .flatten()
+            .unwrap_or(0.0),
         Pattern::ManyToMany(pattern) if pattern.gap > Time::ZERO => 1.0 / pattern.gap.as_secs_f64(),
         _ => 0.0,
     });
@@ -63,7 +69,17 @@ fn ends_that_are_heeded(plan: &Plan) -> f64 {
             Pattern::ManyToOne(_) => Some(per_host / mean?),
             Pattern::Incast(jobs) => {
                 let mean = (jobs.request.get() as f64 + jobs.response.get() as f64) / 2.0;
-                Some(part(&jobs.hosts) / mean)
+                let most = part(&jobs.hosts) / mean;
+                let arriving = jobs
+                    .jobs_per_second(fabric.hosts.len() as u32)
+                    .ok()
+                    .flatten();
+                let flows = 2.0 * f64::from(jobs.servers);
+                Some(arriving.map_or(most, |jobs| most.min(jobs * flows)))
+            }
+            Pattern::RequestResponse(options) => {
+                let mean = (options.request.get() as f64 + options.response.get() as f64) / 2.0;
+                Some((part(&options.clients) + part(&options.servers)) / mean)
             }
             // Their flows are as large as each step of a job says, and often wait for computing.
             _ => None,

@@ -91,7 +91,16 @@ pub(crate) fn ideal(plan: &Plan, number: u32, flow: &Flow, ways: &Ways) -> Optio
             payload: u32::from(config.maximum_segment),
             header: u32::from(config.overhead()),
         };
-        return Some(ideal_fct(&plan.fabric, paths, at_once, size, packets));
+        let alone = |size| ideal_fct(&plan.fabric, paths, at_once, size, packets);
+        let Some(source) = config.source else {
+            return Some(alone(size));
+        };
+        // No earlier than the last write lets it.
+        let write = source.write.unwrap_or(Bytes::new(packets.payload.into()));
+        let before = Bytes::new((size.get().max(1) - 1) / write.get() * write.get());
+        let written = source.rate.time_for(before);
+        let last = written.saturating_add(alone(Bytes::new(size.get().max(1) - before.get())));
+        return Some(last.max(alone(size)));
     }
     let counted = COUNTED_PACKETS * (config.mean_packet() - f64::from(config.overhead()));
     let counted = size.min(Bytes::new(counted as u64));

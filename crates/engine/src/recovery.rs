@@ -11,7 +11,8 @@ pub(crate) struct Failure {
     pub links: Vec<LinkId>,
 }
 
-/// A flow that a failure hit: some of its subflows used a link that went down.
+/// A flow that a failure hit: some of its subflows used a link that went down, or were sent onto it when they began, before
+/// switches had noticed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hit {
     /// A place among the failures.
@@ -35,6 +36,38 @@ pub(crate) struct Recoveries {
 }
 
 impl Recoveries {
+    /// The last failure that took a link down.
+    pub fn failure_of(&self, link: LinkId) -> Option<u32> {
+        let place = self
+            .failures
+            .iter()
+            .rposition(|failure| failure.links.contains(&link))?;
+        Some(place as u32)
+    }
+
+    /// How failures hit a flow that begins now: of each subflow the links that are down and on its way.
+    pub fn hits_at_start<I: Iterator<Item = LinkId>>(
+        &self,
+        flow: u32,
+        dead: impl Iterator<Item = I>,
+    ) -> Vec<Hit> {
+        let mut subflows: BTreeMap<u32, u32> = BTreeMap::new();
+        for links in dead {
+            let latest = links.filter_map(|link| self.failure_of(link)).max();
+            if let Some(failure) = latest {
+                *subflows.entry(failure).or_default() += 1;
+            }
+        }
+        let hit = |(failure, subflows)| Hit {
+            failure,
+            flow,
+            subflows,
+            target: Bytes::new(1),
+            recovered: None,
+        };
+        subflows.into_iter().map(hit).collect()
+    }
+
     pub fn add(&mut self, hit: Hit) {
         let place = self.hits.len();
         self.pending.entry(hit.flow).or_default().push(place);

@@ -36,7 +36,9 @@ impl Routing {
         let detection = intact.detection_delay().map(|delay| Detection {
             delay,
             changed: vec![Time::ZERO; links],
-            known: vec![true; links],
+            known: (0..links as u32)
+                .map(|link| !plan.fabric.is_down(LinkId(link)))
+                .collect(),
             due: VecDeque::new(),
         });
         Ok(Routing {
@@ -79,6 +81,12 @@ impl Routing {
                 detection.due.push_back(due);
             }
         }
+    }
+
+    /// Whether switches take a link for up, and will look again whether it is.
+    pub fn takes_for_up(&self, LinkId(link): LinkId) -> bool {
+        let detection = self.detection.as_ref();
+        detection.is_some_and(|detection| detection.known[link as usize])
     }
 
     /// When switches next look for new paths; `Time::MAX` if nothing has changed.

@@ -1,7 +1,7 @@
 //! Failures under every kind of routing: what completes, what stalls, and what it takes.
 
 use crate::plans::{self, counted, fixed, flags};
-use pathweave_engine::{Output, Verdict};
+use pathweave_engine::{Column, Output, Verdict};
 use pathweave_fabric::routing::{FmpConfig, FmpPrice, PathRequest, Router, RoutingKind};
 use pathweave_fabric::{Fabric, LinkId, NodeId};
 use pathweave_scenario::{Change, LinkChange, ListedFlow, Plan};
@@ -469,4 +469,54 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn parallel_cables_have_names_of_their_own() {
+    let plan = plans::read(
+        r#"
+        [fabric]
+        kind = "graph"
+        hosts = ["S", "D"]
+        switches = ["A", "B"]
+        rate = "1 Gbps"
+        delay = "10 us"
+        cables = ["S-A", "A-B", "B-A", "A-B", "B-D"]
+        [[traffic]]
+        name = "t"
+        pattern = "flows"
+        size = "1 MB"
+        controller = "reno"
+        flows = [{ from = "S", to = "D", paths = [["A", "B#1"], ["A", "B#3"]] }]
+        [[events]]
+        at = "2 ms"
+        link = "A-B#3"
+        down = true
+        [[events]]
+        at = "3 ms"
+        link = "A-B#*"
+        down = true
+        [[events]]
+        at = "4 ms"
+        link = "A-B#*"
+        up = true
+        "#,
+    );
+    let output = plans::run(&plan);
+    let texts = |table: &str, column: &str| -> Vec<String> {
+        let Some(Column::Labels { names, codes }) = plans::table(&output, table).column(column)
+        else {
+            panic!("{table}.{column}");
+        };
+        let text = |&code: &u32| names[code as usize].to_owned();
+        codes.iter().map(text).collect()
+    };
+    assert_eq!(
+        texts("links", "link"),
+        [
+            "S->A", "A->S", "A->B", "B->A", "B->A#2", "A->B#2", "A->B#3", "B->A#3", "B->D", "D->B"
+        ]
+    );
+    assert_eq!(texts("subflows", "path"), ["S-A-B-D", "S-A-B#3-D"]);
+    assert_eq!(texts("recoveries", "failed"), ["A-B#3", "A-B and 1 more"]);
 }

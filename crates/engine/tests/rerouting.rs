@@ -209,3 +209,79 @@ fn a_host_that_is_cut_off_stalls_its_flows_by_name() {
     };
     assert!(names.iter().eq(["edge3.1"]));
 }
+
+/// Flows that begin between a failure at the start of the run and its detection lose their SYNs.
+#[test]
+fn flows_that_begin_before_routing_notices_are_hit() {
+    let plan = plans::read(
+        r#"
+        jitter = "none"
+        [fabric]
+        kind = "leaf-spine"
+        leaves = 2
+        spines = 2
+        hosts_per_leaf = 8
+        host_rate = "1 Gbps"
+        host_delay = "2 us"
+        [routing]
+        kind = "ecmp"
+        detection_delay = "10 ms"
+        [transport]
+        preset = "textbook"
+        [[traffic]]
+        name = "early"
+        pattern = "permutation"
+        hosts = "all"
+        rounds = 1
+        size = "20 KB"
+        controller = "reno"
+        start = "1 ms"
+        [[traffic]]
+        name = "late"
+        pattern = "permutation"
+        rounds = 1
+        size = "20 KB"
+        controller = "reno"
+        start = "11 ms"
+        [[events]]
+        at = "0 s"
+        link = "leaf0-spine0"
+        down = true
+        "#,
+    );
+    let output = plans::run(&plan);
+    let late: Vec<bool> = of_flows(&output, "fct_s")
+        .iter()
+        .map(|fct| *fct > 0.9)
+        .collect();
+    let (slow, flows) = (late.iter().filter(|&&late| late).count(), late.len());
+    assert!(slow > 0 && slow < flows, "{slow} of {flows}");
+    let recoveries = plans::table(&output, "recoveries");
+    let hit = recoveries.integers("flow");
+    assert_eq!(hit.len(), slow, "all that lost a SYN, and no other");
+    assert!(hit.iter().all(|&flow| late[flow as usize]));
+    assert!(
+        recoveries
+            .integers("subflows_hit")
+            .iter()
+            .all(|&hit| hit == 1)
+    );
+    assert!(recoveries.numbers("at_s").iter().all(|&at| at == 0.0));
+    assert!(
+        recoveries
+            .numbers("recovery_s")
+            .iter()
+            .all(|took| (1.0..1.1).contains(took)),
+        "the timeout of the SYN"
+    );
+    for threads in [1, 2] {
+        let again = pathweave_engine::run_on_threads(&plan, &Default::default(), threads);
+        let again = again.expect("sound");
+        let again = plans::table(&again, "recoveries");
+        assert_eq!(again.integers("flow"), hit);
+        assert_eq!(
+            again.numbers("recovery_s"),
+            recoveries.numbers("recovery_s")
+        );
+    }
+}

@@ -305,6 +305,11 @@ fn a_failure_before_traffic_that_routing_has_yet_to_notice() {
     assert_eq!(keys(&found), ["routing.detection_delay"]);
     let text = &found[0].text;
     assert!(text.contains("is down from the start on"), "{text}");
+    let advice = &found[0].advice;
+    assert!(
+        advice.starts_with("fabric.down = \"leaf0-spine0\""),
+        "{advice}"
+    );
     assert_eq!(down("0 s", "0 s"), []);
     // A failure while traffic runs is meant as one.
     assert_eq!(down("1 ms", "10 ms"), []);

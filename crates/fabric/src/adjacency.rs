@@ -2,7 +2,7 @@
 
 use crate::{Fabric, LinkId, NodeId};
 
-/// The links that leave each node, in the order of their numbers.
+/// The links that leave each node, in the order of their numbers, without those that are down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adjacency {
     /// Where each node's links begin in `links`, and a last entry for the end.
@@ -14,17 +14,21 @@ impl Adjacency {
     /// Lists the links of this fabric.
     pub fn new(fabric: &Fabric) -> Adjacency {
         let mut offsets = vec![0u32; fabric.nodes.len() + 1];
-        for link in &fabric.links {
+        let up = || {
+            let links = (0u32..).map(LinkId).zip(&fabric.links);
+            links.filter(|&(id, _)| !fabric.is_down(id))
+        };
+        for (_, link) in up() {
             offsets[link.from.0 as usize + 1] += 1;
         }
         for node in 0..fabric.nodes.len() {
             offsets[node + 1] += offsets[node];
         }
         let mut next = offsets.clone();
-        let mut links = vec![LinkId(0); fabric.links.len()];
-        for (index, link) in fabric.links.iter().enumerate() {
+        let mut links = vec![LinkId(0); fabric.links.len() - fabric.down.len()];
+        for (id, link) in up() {
             let place = &mut next[link.from.0 as usize];
-            links[*place as usize] = LinkId(index as u32);
+            links[*place as usize] = id;
             *place += 1;
         }
         Adjacency { offsets, links }

@@ -1,6 +1,6 @@
 //! The fabric as a graph: hosts and switches, and the directed links between them.
 
-use crate::{Adjacency, Reachability};
+use crate::{Adjacency, LinkNames, Reachability, link_names};
 use pathweave_units::{Rate, Time};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -120,6 +120,8 @@ pub struct Fabric {
     pub hosts: Vec<NodeId>,
     /// Names of the layers, for tables: "rack", "aggregation", "core", ...
     pub layers: Vec<String>,
+    /// Links that carry nothing and that routing does not use, both directions of each cable.
+    pub down: BTreeSet<LinkId>,
 }
 
 impl Fabric {
@@ -203,6 +205,12 @@ impl Fabric {
         &self.links[id.0 as usize]
     }
 
+    /// Whether a link carries nothing.
+    #[inline]
+    pub fn is_down(&self, id: LinkId) -> bool {
+        !self.down.is_empty() && self.down.contains(&id)
+    }
+
     /// The host of this index.
     #[inline]
     pub fn host(&self, index: u32) -> &Node {
@@ -222,17 +230,29 @@ impl Fabric {
 
     /// The first link from one node to another, if a cable joins them. Searches all links.
     pub fn link_between(&self, from: NodeId, to: NodeId) -> Option<LinkId> {
-        let index = self
-            .links
-            .iter()
-            .position(|link| link.from == from && link.to == to)?;
-        Some(LinkId(index as u32))
+        self.links_between(from, to).next()
     }
 
-    /// A link's name in results: "from->to".
+    /// The links from one node to another, one for each cable that joins them, in the order of their numbers. Searches all links.
+    pub fn links_between(&self, from: NodeId, to: NodeId) -> impl Iterator<Item = LinkId> {
+        let links = (0u32..).zip(&self.links);
+        let joins = move |(_, link): &(u32, &Link)| link.from == from && link.to == to;
+        links.filter(joins).map(|(id, _)| LinkId(id))
+    }
+
+    /// A link's name in results: "from->to", or "from->to#2" if it is the second between the two nodes. Searches all links;
+    /// [`LinkNames`] names many.
     pub fn link_name(&self, id: LinkId) -> String {
         let link = self.link(id);
-        format!("{}->{}", self.node(link.from).name, self.node(link.to).name)
+        let place = self
+            .links_between(link.from, link.to)
+            .position(|other| other == id);
+        link_names::name(self, id, "->", place.unwrap_or(0) as u32 + 1)
+    }
+
+    /// Names the links.
+    pub fn link_names(&self) -> LinkNames<'_> {
+        LinkNames::new(self)
     }
 
     /// How far apart two hosts stand, given their indexes.
@@ -296,19 +316,19 @@ impl Fabric {
             if !exists(link.from) || !exists(link.to) {
                 return refuse(format!("link {index} ends at a node that does not exist"));
             }
-            let name = self.link_name(LinkId(index as u32));
+            let name = || self.link_name(LinkId(index as u32));
             if (link.from, link.to) != (reverse.to, reverse.from) {
-                return refuse(format!("link {name} is not followed by its reverse"));
+                return refuse(format!("link {} is not followed by its reverse", name()));
             }
             if link.from == link.to {
                 let node = &self.node(link.from).name;
                 return refuse(format!("a cable joins \"{node}\" to itself"));
             }
             if link.rate == Rate::ZERO {
-                return refuse(format!("link {name} has a rate of zero"));
+                return refuse(format!("link {} has a rate of zero", name()));
             }
             if usize::from(link.layer.0) >= self.layers.len() {
-                return refuse(format!("link {name} is in a layer that does not exist"));
+                return refuse(format!("link {} is in a layer that does not exist", name()));
             }
             cabled[link.from.0 as usize] = true;
         }

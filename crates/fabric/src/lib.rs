@@ -8,6 +8,7 @@
 mod adjacency;
 mod graph;
 pub mod ideal;
+mod link_names;
 pub mod path;
 mod reachability;
 pub mod routing;
@@ -16,4 +17,5 @@ pub mod topology;
 pub use adjacency::Adjacency;
 pub use graph::{Fabric, FabricError, Layer, Link, LinkId, Location, Node, NodeId, NodeKind};
 pub use ideal::{PacketSizes, base_rtt, ideal_fct};
+pub use link_names::{Cables, LinkNames, split_number};
 pub use reachability::Reachability;

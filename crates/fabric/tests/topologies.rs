@@ -4,7 +4,7 @@ use pathweave_fabric::topology::{
     Delay, Dumbbell, FatTree, Graph, GraphCable, GraphNode, LeafSpine, ParallelPaths, PerLayer,
     Ring, Star, TOPOLOGIES, Topology,
 };
-use pathweave_fabric::{Fabric, FabricError, Layer, Location};
+use pathweave_fabric::{Fabric, FabricError, Layer, LinkId, Location};
 use pathweave_units::{Rate, Time};
 
 const GBPS: Rate = Rate::from_gbps(1);
@@ -346,6 +346,18 @@ fn graph() {
     let fabric = options.build(1).unwrap();
     sound(&fabric);
     assert_eq!(fabric.layers, ["link"]);
+    let names = fabric.link_names();
+    let of_all = (0..fabric.links.len() as u32).map(|id| names.link(LinkId(id)));
+    assert!(
+        of_all.eq((0..fabric.links.len() as u32).map(|id| fabric.link_name(LinkId(id)))),
+        "one by one as all together"
+    );
+    assert_eq!(
+        [4, 5, 6, 7].map(|id| names.link(LinkId(id))),
+        ["X->Y", "Y->X", "X->Y#2", "Y->X#2"]
+    );
+    assert_eq!(names.cable(LinkId(7)), "Y-X#2");
+    assert_eq!([4, 6].map(|id| names.step(LinkId(id))), ["Y", "Y#2"]);
     assert_eq!(fabric.location(0, 1), Location::InnerRack);
     assert_eq!(fabric.location(0, 2), Location::InterRack);
 

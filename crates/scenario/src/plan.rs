@@ -55,8 +55,10 @@ impl Plan {
     /// The rate of each host's fastest port, by the hosts' indices.
     pub fn host_rates(&self) -> Vec<Rate> {
         let mut rates = vec![Rate::ZERO; self.fabric.hosts.len()];
-        for link in &self.fabric.links {
-            if let Some(host) = self.fabric.node(link.from).host_index() {
+        for (id, link) in (0u32..).map(LinkId).zip(&self.fabric.links) {
+            if let Some(host) = self.fabric.node(link.from).host_index()
+                && !self.fabric.is_down(id)
+            {
                 let rate = &mut rates[host as usize];
                 *rate = link.rate.max(*rate);
             }

@@ -8,10 +8,12 @@ use pathweave_traffic::patterns::Arrivals;
 fn offered(text: &str) -> f64 {
     let scenario = check(text).unwrap_or_else(|error| panic!("{error}"));
     let plan = scenario.variants()[0].plan(1);
-    let Pattern::Poisson(poisson) = &plan.groups[0].pattern else {
-        panic!("a Poisson process");
+    let arrivals = match &plan.groups[0].pattern {
+        Pattern::Poisson(poisson) => poisson.arrivals,
+        Pattern::Incast(incast) => incast.arrivals.expect("a Poisson process"),
+        other => panic!("{other:?}"),
     };
-    match poisson.arrivals {
+    match arrivals {
         Arrivals::Load { load, capacity } => load * capacity.as_bps() as f64 / 8.0,
         other => panic!("{other:?}"),
     }
@@ -152,4 +154,28 @@ fn a_resolved_scenario_says_what_a_load_counts_where_it_is_not_payload() {
     assert_eq!(wire["traffic"][0]["load_counts"], "wire");
     let again = Scenario::from_resolved(&wire).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(again.variants()[0].resolved, wire);
+}
+
+#[test]
+fn jobs_offer_the_load_of_flows_between_the_same_hosts() {
+    let fabric = r#"
+        [fabric]
+        kind = "leaf-spine"
+        leaves = 4
+        spines = 4
+        hosts_per_leaf = 4
+        host_rate = "1 Gbps"
+        host_delay = "1 us"
+    "#;
+    for (layer, counts) in [("uplink", "payload"), ("rack", "wire")] {
+        let load = format!("load = 0.5\nlayer = \"{layer}\"\nload_counts = \"{counts}\"");
+        let flows = POISSON.replace("load = 0.5", &load);
+        let jobs = flows
+            .replace("\"poisson\"", "\"incast\"")
+            .replace("size = \"10 KB\"", "");
+        assert_eq!(
+            offered(&format!("{fabric}{flows}")),
+            offered(&format!("{fabric}{jobs}"))
+        );
+    }
 }

@@ -226,3 +226,91 @@ fn jitter_puts_off_starts_but_not_answers_and_arrivals() {
     };
     assert_eq!(pairs(None), pairs(Some(jitter)));
 }
+
+#[test]
+fn incast_jobs_that_arrive_by_themselves() {
+    let (rate, servers) = (20_000.0, 4);
+    let hosts = hosts(32, 4);
+    let incast = |arrivals, request| Incast {
+        arrivals: Some(arrivals),
+        servers,
+        request: Bytes::new(request),
+        response: Bytes::new(10_000),
+        ..Incast::default()
+    };
+    let per_second = |arrivals, request| {
+        let rate = incast(arrivals, request).jobs_per_second(hosts.count);
+        rate.unwrap().expect("jobs arrive")
+    };
+    let load = Arrivals::Load {
+        load: 0.5,
+        capacity: Rate::from_gbps(16),
+    };
+    // 8 Gbps are 1 GB/s, and jobs have 4 x 12 KB, or 4 x 10 KB without requests.
+    assert!((per_second(load, 2_000) / (1e9 / 48e3) - 1.0).abs() < 1e-9);
+    assert!((per_second(load, 0) / (1e9 / 40e3) - 1.0).abs() < 1e-9);
+    // Jobs last for longer than the time between them: they are open loop.
+    let mut both = [2_000, 0].map(|request| {
+        program(
+            Pattern::Incast(incast(Arrivals::PerSecond(rate), request)),
+            &hosts,
+        )
+    });
+    let flows = both
+        .each_mut()
+        .map(|program| run(program, Time::from_secs(1), |_| MS * 3));
+    let arrivals: Vec<Time> = both[0].jobs().iter().map(|job| job.start).collect();
+    // 20,000 expected, standard deviation 141.
+    assert!(
+        (arrivals.len() as f64 - rate).abs() < 600.0,
+        "{}",
+        arrivals.len()
+    );
+    let without: Vec<Time> = both[1].jobs().iter().map(|job| job.start).collect();
+    assert_eq!(arrivals, without, "arrivals do not follow from ends");
+    let gaps: Vec<f64> = arrivals
+        .windows(2)
+        .map(|pair| (pair[1] - pair[0]).as_secs_f64() * rate)
+        .collect();
+    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+    let squares: f64 = gaps.iter().map(|gap| (gap - mean) * (gap - mean)).sum();
+    let variance = squares / gaps.len() as f64;
+    // Exponential with mean 1: standard errors 0.007 and 0.02.
+    assert!((mean - 1.0).abs() < 0.03, "{mean}");
+    assert!((variance - 1.0).abs() < 0.08, "{variance}");
+    for (flow, _) in &flows[1] {
+        assert_eq!(flow.size, Some(Bytes::new(10_000)), "answers alone");
+        assert!(!flow.established, "nobody has opened their connections");
+    }
+    let answers = flows[0].iter().filter(|(flow, _)| flow.established).count();
+    assert!(answers > 70_000, "{answers}");
+    let ended = both[1].jobs().iter().filter(|job| job.end.is_some());
+    assert!(ended.count() > 19_000);
+}
+
+#[test]
+fn incast_jobs_that_have_arrived_go_on_while_others_no_longer_come() {
+    let incast = Incast {
+        arrivals: Some(Arrivals::PerSecond(1e6)),
+        servers: 2,
+        ..Incast::default()
+    };
+    let mut program = program(Pattern::Incast(incast), &hosts(8, 4));
+    let mut starts = Vec::new();
+    program.on(Event::Begin, Time::ZERO, &mut starts);
+    assert!(starts.is_empty());
+    let wake = program.next_wake().expect("an arrival");
+    program.on(Event::Wake, wake, &mut starts);
+    assert_eq!(starts.len(), 2);
+    program.drain();
+    assert_eq!(program.next_wake(), None);
+    for tag in 0..2 {
+        program.on(Event::Finished { tag, at: MS }, MS, &mut starts);
+    }
+    assert_eq!(starts.len(), 4, "answers");
+    for tag in 2..4 {
+        program.on(Event::Finished { tag, at: MS * 2 }, MS * 2, &mut starts);
+    }
+    assert_eq!(starts.len(), 4);
+    assert_eq!(program.jobs()[0].end, Some(MS * 2));
+}

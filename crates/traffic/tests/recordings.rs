@@ -385,3 +385,50 @@ fn a_large_list_is_read_at_once() {
     assert_eq!(rows[99_999].start, Time::from_nanos(99_999_000));
     assert_eq!(flow_list::graph(&rows).unwrap().sends(), 100_000);
 }
+
+/// Lists as HPCC and its simulations with ns-3 have them.
+#[test]
+fn lists_with_a_number_of_flows_in_front_are_read() {
+    let counted =
+        "3\n0 1 3 100 1000000 2.0\n\nh1 2 3 100 7 2.00000015  \n2\t0 3 101 64000 2.5 # late\n";
+    let named =
+        "start,source,destination,bytes\n2.0,0,1,1000000\n2.00000015,1,2,7\n2.5,2,0,64000\n";
+    let content = |text: &str| {
+        let rows = flow_list::parse(text, host).unwrap();
+        let names = ["h0", "h1", "h2"];
+        flow_list::written(&rows, |host| names[host as usize])
+    };
+    assert_eq!(content(counted), content(named));
+    let refused = [
+        (
+            "2\n0 1 3 100 5 2.0\n",
+            1,
+            "2 flows are announced, and 1 follow",
+        ),
+        ("0\n", 1, "0 flows are announced, and 0 follow"),
+        (
+            "1\n0 1 3 100 5 2.0\n1 0 3 100 5 2.0\n",
+            3,
+            "more flows than the 1",
+        ),
+        ("1\n0 1 3 100 5\n", 2, "there are 5 values"),
+        ("1\n0,1,3,100,5,2.0\n", 2, "there are 1 values"),
+        ("1\n0 1 x 100 5 2.0\n", 2, "\"x\": no priority group"),
+        ("1\n0 1 3 -1 5 2.0\n", 2, "\"-1\": no port"),
+        ("1\n0 0 3 100 5 2.0\n", 2, "to itself"),
+        ("1\n0 q 3 100 5 2.0\n", 2, "no node is called"),
+        ("1\n0 1 3 100 0 2.0\n", 2, "nothing to send"),
+        ("1\n0 1 3 100 5 soon\n", 2, "\"soon\""),
+        ("1 2\n0 1 3 100 5 2.0\n", 1, "is no number of flows"),
+        (
+            "999999999999\n0 1 3 100 5 2.0\n",
+            1,
+            "is no number of flows",
+        ),
+    ];
+    for (text, line, said) in refused {
+        let error = flow_list::parse(text, host).expect_err(text);
+        assert_eq!(error.line, line, "{text}: {}", error.problem);
+        assert!(error.problem.contains(said), "{text}: {}", error.problem);
+    }
+}

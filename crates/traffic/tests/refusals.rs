@@ -205,7 +205,7 @@ fn refusals() {
 
 #[test]
 fn patterns_are_listed_by_name() {
-    assert_eq!(PATTERNS.len(), 11);
+    assert_eq!(PATTERNS.len(), 12);
     assert_eq!(Pattern::Random(Random::default()).name(), "random");
     assert_eq!(Pattern::Listed(Listed::default()).name(), "flows");
 }

@@ -185,7 +185,7 @@ fn reading_a_distribution() {
         ),
         ("1,0\nx,1", "line 2 of the distribution, \"x,1\": the size"),
         ("1,0\n2,y", "the cumulative probability is not a number"),
-        ("1,0\n2,50\n", "between 0 and 1"),
+        ("1,0\n2,50\n", "the last must be 1, or 100 in percent"),
         ("-1,0\n2,1\n", "at least 0"),
         ("5,0\n2,1\n", "the size is below"),
         ("1,0.5\n2,0.4\n3,1", "the cumulative probability is below"),
@@ -309,4 +309,37 @@ fn a_distribution_of_many_points_is_thinned_and_stays_what_it_is() {
     // Few points stay as they are.
     let few = Cdf::parse("1,0.25\n2,0.5\n3,0.75\n4,1\n").unwrap();
     assert_eq!(few.clone().thinned(), few);
+}
+
+/// Files as HPCC and its simulations with ns-3 have them: white space, percent, blanks at the ends of lines.
+#[test]
+fn distributions_in_percent_are_read() {
+    let percent = "# flow sizes\n0 0\n10000\t15 \n\n  20000   20\r\n30000 30.5\n1000000 100\n \n";
+    let shares = "0,0\n10000,0.15\n20000,0.2\n30000,0.305\n1000000,1\n";
+    assert_eq!(Cdf::parse(percent), Cdf::parse(shares));
+    assert_eq!(
+        Cdf::parse("size cdf\n100 0.5\n200 1\n"),
+        Cdf::parse("100,0.5\n200,1\n"),
+        "shares with white space"
+    );
+    assert_eq!(Cdf::parse("1000 100\n"), Cdf::parse("1000,1\n"));
+    let refused = [
+        ("0 0\n10 1 15\n20 100\n", "line 2"),
+        ("0 0\n10\n20 100\n", "line 2"),
+        ("0 0\n10 101\n20 100\n", "line 2"),
+        ("0 0\n10 40\n20 30\n30 100\n", "line 3"),
+        ("0 0\n10 x\n20 100\n", "line 2"),
+        (
+            "0 0\n10 40\n20 99.9\n",
+            "ends at the cumulative probability 99.9",
+        ),
+        (
+            "0 0\n10 0.5\n20 0.9\n",
+            "ends at the cumulative probability 0.9",
+        ),
+    ];
+    for (text, said) in refused {
+        let error = Cdf::parse(text).expect_err(text).to_string();
+        assert!(error.contains(said), "{text}: {error}");
+    }
 }

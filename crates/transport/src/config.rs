@@ -409,6 +409,17 @@ settings! {
     /// The sizes of data packets that are not a flow's last, where they differ: more than the overhead, and at most
     /// `data_packet`. `None` when all have that.
     packets: Option<PacketMix>, None;
+    /// At which rate the application has data to send. `None` when all is there from the start.
+    source: Option<Source>, None;
+}
+
+/// An application that writes its data at a constant rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Payload per second.
+    pub rate: Rate,
+    /// How much it writes at a time; `None` for a full segment.
+    pub write: Option<Bytes>,
 }
 
 /// The most bytes of headers in a packet: Ethernet, IPv6 with options, TCP with options and a tunnel take less.

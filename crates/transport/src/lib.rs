@@ -25,7 +25,7 @@ mod tick;
 pub use config::{
     AtOnceControllers, BackoffUntil, Config, EcnUse, GrowthCount, Handshake, HostPort,
     InitialWindowPer, Joins, LossDetection, ReceiveWindow, Recovery, Reduction, Reinject, RtoFloor,
-    SegmentScheduler, SendBundle, SsthreshFrom, TickPhase,
+    SegmentScheduler, SendBundle, Source, SsthreshFrom, TickPhase,
 };
 pub use endpoints::{ConnectionId, Endpoints, open};
 pub use output::{

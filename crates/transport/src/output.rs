@@ -70,6 +70,8 @@ pub enum TimerKind {
     Reinjection,
     /// The receiver's timer for the end of a bundle.
     Gathering,
+    /// The connection's application writes; its first subflow has it.
+    Write,
 }
 
 impl TimerKind {

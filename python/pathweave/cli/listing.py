@@ -62,9 +62,9 @@ def explain(
         str,
         typer.Argument(
             help=(
-                "A controller, routing, fabric, pattern, operation, distribution, preset or "
-                'quantity, such as "xmp"; or a controller in a file, such as '
-                '"mine.py:MyController".'
+                "A controller, routing, fabric, pattern, operation, distribution, preset, "
+                'quantity or key of a scenario, such as "xmp" or "mark.k"; or a controller in a '
+                'file, such as "mine.py:MyController".'
             ),
             metavar="NAME",
             autocompletion=completion.topics,
@@ -74,7 +74,8 @@ def explain(
 ) -> None:
     """Explain what a name in a scenario or in results stands for.
 
-    Of a controller: formulas, parameters, source, rulings and deviations.
+    Of a controller: formulas, parameters, source, rulings and deviations. Of a key of a scenario:
+    type, range, default and the places where it may stand.
 
     Example: pathweave explain xmp
     """

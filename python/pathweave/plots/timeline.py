@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from pathweave.plots.palette import EVENT_LIGHT, PHASE_LIGHT, WORDS_LIGHT
+from pathweave.results.happenings import event_subject
 from pathweave.results.units import scale, seconds, time_unit
 
 if TYPE_CHECKING:
@@ -64,12 +65,11 @@ def phases(run: StoredRun) -> list[Phase]:
 
 
 def _event(said: Mapping[str, Any]) -> Event:
-    what = str(said.get("link") or said.get("node"))
     words = ["down"] if said.get("down") else []
     words += ["up"] if said.get("up") else []
     words += [f"at {said['rate']}"] if "rate" in said else []
     words += [f"loses {100 * float(said['loss']):g} %"] if "loss" in said else []
-    return Event(seconds(str(said["at"])), f"{what} {', '.join(words)}")
+    return Event(seconds(str(said["at"])), f"{event_subject(said)} {', '.join(words)}")
 
 
 @dataclass(frozen=True)

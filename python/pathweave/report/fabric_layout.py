@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -17,7 +18,7 @@ def fabric_layout(links: pl.DataFrame, run: StoredRun) -> dict[str, Any]:
 
     Hosts are below; every other node is as high as it is far from the nearest host.
     """
-    pairs = [link.split("->") for link in links["link"]]
+    pairs = [_ends(link) for link in links["link"]]
     neighbours: dict[str, list[str]] = {}
     for start, end in pairs:
         neighbours.setdefault(start, []).append(end)
@@ -39,6 +40,11 @@ def fabric_layout(links: pl.DataFrame, run: StoredRun) -> dict[str, Any]:
         "nodes": [[node, place[node], level[node]] for node in names],
         "links": [[number_of[start], number_of[end]] for start, end in pairs],
     }
+
+
+def _ends(link: str) -> list[str]:
+    """The nodes at both ends of "A->B", or of "A->B#2"."""
+    return re.sub(r"#\d+$", "", link).split("->")
 
 
 def _hosts(

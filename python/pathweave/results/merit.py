@@ -205,7 +205,7 @@ def subjects(scenario: StoredScenario) -> list[Subject]:
     for group in _traffic(scenario):
         name = str(group["name"])
         unlimited = (group.get("size") or {}).get("kind") == "unlimited"
-        if group.get("pattern") == "incast":
+        if group.get("pattern") in ("incast", "request-response"):
             found.append(Subject("jct", "mean", name))
         elif group.get("pattern") == "collective":
             found.append(Subject("bus_bandwidth", "mean", name))

@@ -13,6 +13,7 @@ import math
 from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any
 
+from pathweave.results.happenings import event_subject
 from pathweave.results.linkmap import begins, map_interval
 from pathweave.results.units import seconds
 from pathweave.trace import perfetto
@@ -83,12 +84,11 @@ def _happenings(run: StoredRun, uuids: Iterator[int]) -> Iterator[bytes]:
 
 def _event_text(event: dict[str, Any]) -> str:
     """What an event does: "A1-B1 goes down", "A2->B2 at 50 Mbps"."""
-    subject = event.get("link") or event.get("node") or "?"
     words = [f"at {event['rate']}"] if "rate" in event else []
     words += ["goes down"] if event.get("down") else []
     words += ["comes back"] if event.get("up") else []
     words += [f"loses {100 * event['loss']:g} %"] if "loss" in event else []
-    return f"{subject} {', '.join(words)}"
+    return f"{event_subject(event)} {', '.join(words)}"
 
 
 def _links(run: StoredRun, uuids: Iterator[int]) -> Iterator[bytes]:

@@ -1,7 +1,7 @@
 //! The rates that flows could have had in a run that has happened.
 
 use super::fabric::FluidFabric;
-use super::paths::FlowPaths;
+use super::paths::{FlowPaths, check_sources};
 use super::{Allocation, Allocator, Answer, FluidFlow, FluidPath, Problem};
 use crate::build;
 use crate::flows::Flow;
@@ -59,6 +59,7 @@ pub fn along(
     limit: usize,
     allocator: &mut dyn Allocator,
 ) -> Result<Optimum, RunError> {
+    check_sources(plan)?;
     let router = Router::new(&plan.fabric, plan.routing.clone(), plan.seed)
         .map_err(|error| RunError::Plan(error.to_string()))?;
     let flows = flows(plan, lives);

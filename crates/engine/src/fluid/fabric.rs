@@ -23,11 +23,15 @@ pub(super) struct FluidFabric<'p> {
 impl<'p> FluidFabric<'p> {
     pub fn new(plan: &'p Plan) -> FluidFabric<'p> {
         let rates: Vec<Rate> = plan.fabric.links.iter().map(|link| link.rate).collect();
+        let mut now = rates.clone();
+        for link in &plan.fabric.down {
+            now[link.0 as usize] = Rate::ZERO;
+        }
         FluidFabric {
             events: &plan.events,
             made: 0,
-            now: rates.clone(),
-            capacities: rates.iter().map(|&rate| Capacity::new(rate)).collect(),
+            capacities: now.iter().map(|&rate| Capacity::new(rate)).collect(),
+            now,
             carried: vec![0.0; rates.len()],
             rates,
         }

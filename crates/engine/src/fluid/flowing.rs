@@ -1,7 +1,7 @@
 //! Traffic that reacts to rates: a flow ends when its rate has carried its bytes.
 
 use super::fabric::FluidFabric;
-use super::paths::FlowPaths;
+use super::paths::{FlowPaths, check_sources};
 use super::{Allocator, Answer, FluidFlow, FluidPath, Problem};
 use crate::build;
 use crate::ideal::ideal;
@@ -68,6 +68,7 @@ struct Flowing<'p> {
 
 impl<'p> Flowing<'p> {
     fn new(plan: &'p Plan) -> Result<Flowing<'p>, RunError> {
+        check_sources(plan)?;
         let router = Router::new(&plan.fabric, plan.routing.clone(), plan.seed)
             .map_err(|error| RunError::Plan(error.to_string()))?;
         Ok(Flowing {

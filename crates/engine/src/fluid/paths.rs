@@ -27,6 +27,7 @@ pub struct FluidPath {
 /// # Errors
 /// As a simulation.
 pub fn candidates(plan: &Plan, pairs: &[(u32, u32)]) -> Result<Vec<Vec<FluidPath>>, RunError> {
+    check_sources(plan)?;
     let router = Router::new(&plan.fabric, plan.routing.clone(), plan.seed)
         .map_err(|error| RunError::Plan(error.to_string()))?;
     let config = &plan.groups[0].transport;
@@ -48,6 +49,24 @@ pub fn candidates(plan: &Plan, pairs: &[(u32, u32)]) -> Result<Vec<Vec<FluidPath
             .collect()
     };
     Ok(pairs.iter().map(between).collect())
+}
+
+/// Refuses what allocations of rates know nothing of.
+///
+/// # Errors
+/// When applications write at a rate of their own.
+pub(super) fn check_sources(plan: &Plan) -> Result<(), RunError> {
+    let limited = plan
+        .groups
+        .iter()
+        .find(|group| group.transport.source.is_some());
+    match limited {
+        None => Ok(()),
+        Some(group) => Err(RunError::Plan(format!(
+            "the flows of group \"{}\" have a rate, and an optimum takes all of their data to be there from the start; leave the group's rate out",
+            group.name
+        ))),
+    }
 }
 
 /// A flow's paths, what each subflow's row in the tables names, and how much of a packet is payload.

@@ -129,7 +129,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
         let routing = Routing::new(plan).map_err(|error| RunError::Plan(error.to_string()))?;
         let network = build::network(plan, routing.intact());
         let links = plan.fabric.links.iter();
-        Ok(Fabric {
+        let mut fabric = Fabric {
             scheduler: build::scheduler(plan, network.places(), None),
             network,
             routes: Vec::new(),
@@ -149,7 +149,11 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             packet_hops: 0,
             over: false,
             plan,
-        })
+        };
+        for &link in &plan.fabric.down {
+            fabric.change(link, &Change::Down, Time::ZERO, |_| {});
+        }
+        Ok(fabric)
     }
 
     /// Packets of this subflow take these links from now on.

@@ -56,6 +56,13 @@ impl Run<'_> {
             size: flow.size,
             opens,
         });
+        let dead = live.paths.iter().map(|paths| {
+            let links = paths.forward.iter().chain(&paths.back).copied();
+            links.filter(|&link| self.routing.takes_for_up(link) && !self.is_up[link.0 as usize])
+        });
+        for hit in self.recoveries.hits_at_start(number, dead) {
+            self.recoveries.add(hit);
+        }
         self.live.insert(number, live);
         self.workload.flows[number as usize].ideal = ideal;
     }

@@ -98,7 +98,9 @@ impl<'p> Run<'p> {
             subflow_rows: Vec::new(),
             totals: Vec::new(),
             changes_made: 0,
-            is_up: vec![true; plan.fabric.links.len()],
+            is_up: (0..plan.fabric.links.len() as u32)
+                .map(|link| !plan.fabric.is_down(LinkId(link)))
+                .collect(),
             loses_all_since: vec![None; plan.fabric.links.len()],
             recoveries: Recoveries::default(),
             series: Series::default(),

@@ -1,9 +1,11 @@
 //! Who is hit when links go down, and when they have recovered.
 
 use super::{Recorded, Recorder, decide_what_to_watch};
-use crate::flow_table::SubflowEnds;
+use crate::flow_table::{Halves, SubflowEnds};
+use crate::flows::Flow;
 use crate::recovery::{Failure, Hit};
 use crate::regions::Regions;
+use crate::routing::Routing;
 use pathweave_fabric::LinkId;
 use pathweave_network::Ports;
 use pathweave_scenario::{Change, LinkChange};
@@ -49,6 +51,58 @@ impl Recorder<'_> {
         self.recoveries.failures.push(Failure { at: now, links });
         decide_what_to_watch(regions, now);
     }
+}
+
+impl Recorder<'_> {
+    /// Notes failures that hit a flow which begins now, because switches have not noticed them. Not part of the start of other
+    /// flows, which are many.
+    #[cold]
+    #[inline(never)]
+    pub fn note_begun<P: Ports>(
+        &self,
+        number: u32,
+        flow: &Flow,
+        halves: Halves,
+        routing: &Routing,
+        regions: &mut Regions<P>,
+        now: Time,
+    ) {
+        if self.recoveries.failures.is_empty() {
+            return;
+        }
+        let ends = halves.ends(number, flow.subflows);
+        let dead: Vec<Vec<LinkId>> = ends
+            .map(|ends| {
+                let is_dead = |link: &LinkId| {
+                    routing.takes_for_up(*link) && !regions.network_of(link.0).is_up(link.0)
+                };
+                let mut links = links_of(&ends, regions);
+                links.retain(is_dead);
+                links
+            })
+            .collect();
+        let dead = dead.into_iter().map(Vec::into_iter);
+        let hits = self.recoveries.hits_at_start(number, dead);
+        if hits.is_empty() {
+            return;
+        }
+        let destination = &mut regions[halves.destination];
+        for hit in hits {
+            destination.recoveries.add(hit);
+        }
+        destination.decide_what_to_watch(now);
+    }
+}
+
+/// The links that a subflow may use, on the way there or back.
+fn links_of<P: Ports>(ends: &SubflowEnds, regions: &Regions<P>) -> Vec<LinkId> {
+    let mut links = Vec::new();
+    for routes in regions[ends.source].laid.all(ends.sending) {
+        let there = regions[ends.source].network.links_of(routes.forward);
+        let back = regions[ends.destination].network.links_of(routes.back);
+        links.extend(there.into_iter().chain(back).map(LinkId));
+    }
+    links
 }
 
 /// Whether a subflow uses one of these links, on the way there or back.

@@ -17,8 +17,9 @@ pub(super) fn host_labels(fabric: &Fabric, codes: Vec<u32>) -> Column {
 
 pub(super) fn link_labels(fabric: &Fabric, links: impl Iterator<Item = u32>) -> Column {
     let ids = (0..fabric.links.len() as u32).map(LinkId);
+    let names = fabric.link_names();
     Column::Labels {
-        names: ids.map(|id| fabric.link_name(id)).collect(),
+        names: ids.map(|id| names.link(id)).collect(),
         codes: links.collect(),
     }
 }

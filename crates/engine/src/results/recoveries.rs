@@ -3,10 +3,11 @@
 use crate::recovery::{Failure, Hit, Recoveries};
 use crate::rows::seconds;
 use crate::table::{Column, Table};
-use pathweave_fabric::Fabric;
+use pathweave_fabric::{Fabric, LinkNames};
 
 pub(super) fn recoveries(fabric: &Fabric, recoveries: &Recoveries) -> Table {
     let hits = &recoveries.hits;
+    let link_names = fabric.link_names();
     let failure = |hit: &Hit| &recoveries.failures[hit.failure as usize];
     let integers = |of: &dyn Fn(&Hit) -> u32| {
         Column::Integers(hits.iter().map(|hit| u64::from(of(hit))).collect())
@@ -26,7 +27,7 @@ pub(super) fn recoveries(fabric: &Fabric, recoveries: &Recoveries) -> Table {
                 names: recoveries
                     .failures
                     .iter()
-                    .map(|failure| name(fabric, failure))
+                    .map(|failure| name(fabric, &link_names, failure))
                     .collect(),
                 codes: hits.iter().map(|hit| hit.failure).collect(),
             },
@@ -52,7 +53,7 @@ pub(super) fn recoveries(fabric: &Fabric, recoveries: &Recoveries) -> Table {
 }
 
 /// The links that failed: a node by its name if all of its links did, else cables and single directions.
-fn name(fabric: &Fabric, failure: &Failure) -> String {
+fn name(fabric: &Fabric, link_names: &LinkNames<'_>, failure: &Failure) -> String {
     let failed = &failure.links;
     let ends = |node| {
         let touches = |link: &pathweave_fabric::Link| link.from == node || link.to == node;
@@ -69,15 +70,13 @@ fn name(fabric: &Fabric, failure: &Failure) -> String {
         return fabric.node(node).name.clone();
     }
     let whole = |link: pathweave_fabric::LinkId| failed.contains(&link.reverse());
-    let names = failed.iter().filter_map(|&link| {
-        let ends = fabric.link(link);
-        let (from, to) = (&fabric.node(ends.from).name, &fabric.node(ends.to).name);
-        match (whole(link), link.0 % 2) {
-            (true, 0) => Some(format!("{from}-{to}")),
+    let names = failed
+        .iter()
+        .filter_map(|&link| match (whole(link), link.0 % 2) {
+            (true, 0) => Some(link_names.cable(link)),
             (true, _) => None,
-            (false, _) => Some(format!("{from}->{to}")),
-        }
-    });
+            (false, _) => Some(link_names.link(link)),
+        });
     let names: Vec<String> = names.collect();
     match names.as_slice() {
         [one] => one.clone(),

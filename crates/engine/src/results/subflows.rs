@@ -64,8 +64,9 @@ fn goodput(run: &Record<'_>, rows: &SubflowColumns) -> Vec<f64> {
 /// Paths by the names of their nodes.
 fn path_names<'a>(fabric: &Fabric, paths: impl ExactSizeIterator<Item = &'a [LinkId]>) -> Texts {
     // What each link adds to the name of a path, and what the name of one that begins with it begins with.
-    let to = fabric.links.iter().map(|link| &fabric.node(link.to).name);
-    let added: Vec<String> = to.map(|name| format!("-{name}")).collect();
+    let links = (0..fabric.links.len() as u32).map(LinkId);
+    let names = fabric.link_names();
+    let added: Vec<String> = links.map(|link| format!("-{}", names.step(link))).collect();
     let from = fabric.links.iter().map(|link| &fabric.node(link.from).name);
     let begun: Vec<String> = from
         .zip(&added)

@@ -76,6 +76,14 @@ impl<P: Ports> Simulation<'_, P> {
         }
     }
 
+    /// Links that are down for the whole run carry nothing from the start. Routing knows, so it is no failure.
+    pub(super) fn take_down(&mut self) {
+        for &link in &self.plan.fabric.down {
+            self.recorder.change_capacity(link, Time::ZERO, Rate::ZERO);
+            self.regions.fail(link.0, Time::ZERO);
+        }
+    }
+
     fn change_link(&mut self, link: LinkId, change: &Change, now: Time) {
         let LinkId(number) = link;
         self.carry_feedback(now);

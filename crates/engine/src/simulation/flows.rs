@@ -55,6 +55,11 @@ impl<P: Ports> Simulation<'_, P> {
             self.agenda.watch(number);
         }
         let halves = self.flows.open(number, flow, opening, &mut self.regions);
+        let routing = self.flows.routing();
+        if routing.next_detection() < Time::MAX {
+            self.recorder
+                .note_begun(number, flow, halves, routing, &mut self.regions, at);
+        }
         Some(halves)
     }
 

@@ -104,6 +104,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
         P: Send,
         P::Label: Send,
     {
+        self.take_down();
         self.workload.schedule(&mut self.agenda.traffic);
         self.schedule_feedback();
         let verdict = self.run_on(threads.min(self.regions.iter().count()))?;

@@ -31,6 +31,14 @@ pub(super) fn warnings(plan: &Plan, router: &Router) -> Vec<Warning> {
         event.at.to_string()
     };
     let name = |node| &plan.fabric.node(node).name;
+    let advice = if event.at == Time::ZERO && !is_back(plan, event.link, event.at, Time::MAX) {
+        format!(
+            "fabric.down = \"{}\" in place of the event, if routing knows of it; or a later start of traffic",
+            plan.fabric.link_names().cable(event.link)
+        )
+    } else {
+        "detection_delay = \"0 s\", or a later start of traffic".to_owned()
+    };
     vec![Warning {
         key: "routing.detection_delay".to_owned(),
         text: format!(
@@ -39,7 +47,7 @@ pub(super) fn warnings(plan: &Plan, router: &Router) -> Vec<Warning> {
             name(link.from),
             name(link.to)
         ),
-        advice: "detection_delay = \"0 s\", or a later start of traffic".to_owned(),
+        advice,
     }]
 }
 

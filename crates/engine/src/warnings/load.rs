@@ -4,7 +4,7 @@ use super::{Warning, rounded, with_headers};
 use pathweave_fabric::Fabric;
 use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_traffic::Pattern;
-use pathweave_traffic::patterns::{Arrivals, Poisson};
+use pathweave_traffic::patterns::{Arrivals, Incast, Poisson};
 use pathweave_units::{Rate, Time};
 
 /// The part of a group in what is offered to one host, in bit/s on the wire.
@@ -30,6 +30,7 @@ pub(super) fn warnings(plan: &Plan) -> Vec<Warning> {
             Pattern::Poisson(poisson) if poisson.count.is_none() => {
                 offered(group, poisson, &plan.fabric)
             }
+            Pattern::Incast(incast) => offered_by_jobs(group, incast, &plan.fabric),
             _ => None,
         })
         .collect();
@@ -51,8 +52,12 @@ pub(super) fn warnings(plan: &Plan) -> Vec<Warning> {
         let fits = 1.0 - (total - rate) / largest.each[side];
         let (key, advice) = match largest.arrivals {
             Arrivals::Load { load, .. } => ("load", below("load", load * fits)),
-            Arrivals::PerSecond(flows) => {
-                ("flows_per_second", below("flows_per_second", flows * fits))
+            Arrivals::PerSecond(arrivals) => {
+                let key = match largest.group.pattern {
+                    Pattern::Incast(_) => "jobs_per_second",
+                    _ => "flows_per_second",
+                };
+                (key, below(key, arrivals * fits))
             }
             Arrivals::PerSourcePerSecond(flows) => (
                 "flows_per_second_per_source",
@@ -123,6 +128,26 @@ fn offered<'a>(group: &'a GroupPlan, poisson: &'a Poisson, fabric: &Fabric) -> O
         each: counts.map(|count| wire / count.max(1) as f64),
         hosts,
         is_part: poisson.pairs.is_some(),
+    })
+}
+
+/// Of jobs each host is as likely the client as any other, and sends and receives alike.
+fn offered_by_jobs<'a>(
+    group: &'a GroupPlan,
+    incast: &'a Incast,
+    fabric: &Fabric,
+) -> Option<Offered<'a>> {
+    let all = fabric.hosts.len();
+    let jobs = incast.jobs_per_second(all as u32).ok().flatten()?;
+    let hosts = incast.hosts.as_deref();
+    let bits = 8.0 * incast.bytes().get() as f64 * with_headers(&group.transport);
+    let each = jobs * bits / hosts.map_or(all, <[u32]>::len).max(1) as f64;
+    Some(Offered {
+        group,
+        arrivals: incast.arrivals?,
+        each: [each; 2],
+        hosts: [hosts; 2],
+        is_part: false,
     })
 }
 

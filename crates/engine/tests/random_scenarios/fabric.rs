@@ -2,7 +2,7 @@
 
 use super::draw::{Draw, Table, table};
 use super::scale::Scale;
-use pathweave_fabric::Fabric;
+use pathweave_fabric::{Fabric, LinkId};
 use serde_json::Value;
 
 /// A fabric's table without its queues.
@@ -270,6 +270,45 @@ fn queue(draw: &mut Draw, in_bytes: bool) -> Value {
     queue.into()
 }
 
+/// Takes down cables and switches without which all hosts still reach each other, if there are any.
+pub fn take_down(draw: &mut Draw, built: &mut Fabric, table: &mut Table) {
+    let mut down: Vec<Value> = Vec::new();
+    for _ in 0..draw.between(1, 3) {
+        let link = LinkId(draw.between(0, built.links.len() as u64 - 1) as u32);
+        let node = built.link(link).to;
+        let (name, links): (String, Vec<LinkId>) = if draw.chance(0.7) {
+            let names = built.link_names();
+            let (cable, number) = (names.cable(link), names.number(link));
+            let ends = (built.link(link).from, built.link(link).to);
+            let has_parallel = built.links_between(ends.0, ends.1).count() > 1;
+            let name = match number {
+                1 if has_parallel => format!("{cable}#1"),
+                _ => cable,
+            };
+            (name, vec![link, link.reverse()])
+        } else {
+            let ends = |id: &LinkId| [built.link(*id).from, built.link(*id).to].contains(&node);
+            let all = (0..built.links.len() as u32).map(LinkId);
+            (built.node(node).name.clone(), all.filter(ends).collect())
+        };
+        let mut less = built.clone();
+        less.down.extend(links);
+        if less.reachability().first_gap().is_none() {
+            *built = less;
+            down.push(name.into());
+        }
+    }
+    match down.as_slice() {
+        [] => {}
+        [one] if draw.chance(0.5) => {
+            table.set("down", one.clone());
+        }
+        _ => {
+            table.set("down", down);
+        }
+    }
+}
+
 /// How paths are chosen.
 pub fn routing(draw: &mut Draw, scale: &Scale, built: &Fabric) -> Table {
     let is_fat_tree = built.layers.iter().any(|layer| layer == "aggregation");
@@ -289,7 +328,7 @@ pub fn routing(draw: &mut Draw, scale: &Scale, built: &Fabric) -> Table {
         }
         "fmp" => {
             // Two prices need certain queues, but few attempts are refused for lack of them.
-            routing.maybe(draw, 0.5, "price", |draw| {
+            routing.maybe(draw, 0.35, "price", |draw| {
                 let prices = ["occupancy", "averaged-occupancy", "marks", "utilisation"];
                 (*draw.pick(&prices)).into()
             });

@@ -5,7 +5,7 @@ use super::scale::Scale;
 use super::traffic::{self, Scene};
 use super::transport::{self, Base};
 use super::{fabric, folder};
-use pathweave_fabric::Fabric;
+use pathweave_fabric::{Fabric, LinkId, NodeId};
 use pathweave_scenario::{Scenario, Selection};
 use serde_json::{Value, json};
 
@@ -85,15 +85,18 @@ fn tree(draw: &mut Draw, schema: &Value, seed: u64) -> Value {
     });
 
     let mut fabric = fabric::fabric(draw, &scale);
-    let built = build(&fabric.clone().into());
+    let mut built = build(&fabric.clone().into());
     fabric::queues(draw, &built, &mut fabric);
-    file.set("fabric", fabric);
     let routing = fabric::routing(draw, &scale, &built);
     let kind = routing
         .get("kind")
         .and_then(Value::as_str)
         .unwrap_or("ecmp")
         .to_owned();
+    if kind != "two-level" && draw.chance(0.25) {
+        fabric::take_down(draw, &mut built, &mut fabric);
+    }
+    file.set("fabric", fabric);
     let distinct = routing.get("distinct") == Some(&Value::Bool(true));
     if kind != "ecmp" || draw.chance(0.6) {
         file.set("routing", routing);
@@ -332,22 +335,63 @@ fn record(
     record.into()
 }
 
-/// A cable, or one direction of it.
+/// A cable, or one direction of it; now and then all cables between two nodes.
 fn link(draw: &mut Draw, built: &Fabric) -> String {
-    let link = draw.pick(&built.links);
+    let up: Vec<usize> = (0..built.links.len())
+        .filter(|&link| !built.is_down(LinkId(link as u32)))
+        .collect();
+    let link = &built.links[*draw.pick(&up)];
     let (from, to) = (&built.node(link.from).name, &built.node(link.to).name);
     let joint = *draw.pick(&["-", "->"]);
-    format!("{from}{joint}{to}")
+    let all_up = || {
+        built
+            .links_between(link.from, link.to)
+            .all(|link| !built.is_down(link))
+    };
+    let number = if draw.chance(0.1) && all_up() {
+        "#*".to_owned()
+    } else {
+        cable_number(draw, built, link.from, link.to)
+    };
+    format!("{from}{joint}{to}{number}")
+}
+
+/// The number of one of the cables from one node to another that are up, which a single one need not have.
+pub fn cable_number(draw: &mut Draw, built: &Fabric, from: NodeId, to: NodeId) -> String {
+    let up: Vec<usize> = (1..)
+        .zip(built.links_between(from, to))
+        .filter(|&(_, link)| !built.is_down(link))
+        .map(|(number, _)| number)
+        .collect();
+    match built.links_between(from, to).count() {
+        1 if draw.chance(0.95) => String::new(),
+        _ => format!("#{}", draw.pick(&up)),
+    }
 }
 
 fn events(draw: &mut Draw, scale: &Scale, built: &Fabric) -> Value {
     let mut events: Vec<Value> = Vec::new();
     for _ in 0..draw.between(1, 4) {
         let mut event = Table::default();
-        if draw.chance(0.7) {
-            event.set("link", link(draw, built));
+        let (key, most) = *draw.pick(&[
+            ("link", 3),
+            ("link", 3),
+            ("link", 3),
+            ("node", 2),
+            ("layer", 2),
+        ]);
+        let one = |draw: &mut Draw| -> Value {
+            match key {
+                "link" => link(draw, built).into(),
+                "node" => draw.pick(&built.nodes).name.clone().into(),
+                _ => draw.pick(&built.layers).clone().into(),
+            }
+        };
+        if draw.chance(0.8) {
+            event.set(key, one(draw));
         } else {
-            event.set("node", draw.pick(&built.nodes).name.clone());
+            let subjects: Vec<Value> = (0..draw.between(1, most)).map(|_| one(draw)).collect();
+            event.set(key, subjects);
         }
         // An event when the run is over is refused, and a variant or size may end it at 0.6 lengths.
         let at = scale.length * draw.uniform(0.0, 0.5);

@@ -2,11 +2,12 @@
 
 use super::draw::{Draw, Table, table};
 use super::scale::Scale;
+use super::scenario::cable_number;
 use super::transport::{self, Base, Transport};
 use super::work;
 use pathweave_control::Entry;
 use pathweave_fabric::routing::{Router, RoutingKind};
-use pathweave_fabric::{Fabric, NodeId};
+use pathweave_fabric::{Fabric, LinkId, NodeId};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -27,10 +28,11 @@ pub struct Scene<'a> {
 }
 
 /// The patterns that are not lists.
-const PATTERNS: [&str; 10] = [
+const PATTERNS: [&str; 11] = [
     "permutation",
     "random",
     "incast",
+    "request-response",
     "poisson",
     "many-to-one",
     "many-to-many",
@@ -113,7 +115,7 @@ pub fn group(draw: &mut Draw, scene: &Scene<'_>, name: &str) -> (Value, Option<u
     } else {
         1
     };
-    let sized = !["incast", "collective", "trace", "goal"].contains(&pattern);
+    let sized = !["incast", "request-response", "collective", "trace", "goal"].contains(&pattern);
     let controlled_by_flows = pattern == "flows" && draw.chance(0.2);
     if !controlled_by_flows {
         group.set("controller", scene.controller(draw, subflows));
@@ -125,6 +127,12 @@ pub fn group(draw: &mut Draw, scene: &Scene<'_>, name: &str) -> (Value, Option<u
     let mut own = transport_of(draw, scene);
     if let Some(packets) = packets(draw, &own, scene.scale) {
         group.set("packets", packets);
+    } else if !scene.scale.ends && draw.chance(0.1) {
+        group.set("rate", scene.scale.rate(draw));
+        group.maybe(draw, 0.5, "write", |draw| {
+            let bytes = draw.log(100.0, 100e3);
+            draw.bytes(bytes)
+        });
     }
     if !own.table.is_empty() {
         group.set("transport", std::mem::take(&mut own.table));
@@ -394,15 +402,63 @@ fn pattern(draw: &mut Draw, scene: &Scene<'_>, pattern: &str, peers: &[u32], gro
                 group.maybe(draw, 0.3, "hosts", |_| "all".into());
             }
             group.set("servers", draw.between(1, most.min(8)));
-            group.maybe(draw, 0.8, "jobs", |draw| draw.between(1, 4).into());
+            match draw.between(0, 3) {
+                0 => {
+                    let jobs = draw.log(1.0, 30.0) / length;
+                    group.set("jobs_per_second", jobs);
+                }
+                1 => {
+                    group.set("load", draw.number(0.05, 1.5));
+                    group.maybe(draw, 0.5, "load_counts", |draw| {
+                        (*draw.pick(&["payload", "wire"])).into()
+                    });
+                    group.set("layer", draw.pick(&scene.built.layers).clone());
+                }
+                _ => {
+                    group.maybe(draw, 0.8, "jobs", |draw| draw.between(1, 4).into());
+                }
+            }
             group.maybe(draw, 0.5, "request", |draw| {
+                if draw.chance(0.2) {
+                    return "0 B".into();
+                }
                 let bytes = draw.log(1.0, 10e3);
                 draw.bytes(bytes)
             });
+            // Small jobs at a load would be as many as packets.
+            let least = if group.get("load").is_some() {
+                scene.scale.bytes() * 0.02
+            } else {
+                1.0
+            };
             group.maybe(draw, 0.5, "response", |draw| {
-                let bytes = draw.log(1.0, 300e3);
+                let bytes = draw.log(least, 300e3_f64.max(least * 2.0));
                 draw.bytes(bytes)
             });
+        }
+        "request-response" => {
+            named(draw, group, "clients", 1);
+            named(draw, group, "servers", 2);
+            group.maybe(draw, 0.3, "outstanding", |draw| draw.between(1, 3).into());
+            for (key, most) in [("request", 10e3), ("response", 100e3)] {
+                group.maybe(draw, 0.6, key, |draw| {
+                    let bytes = draw.log(1.0, most);
+                    draw.bytes(bytes)
+                });
+            }
+            for key in ["service_time", "think_time"] {
+                group.maybe(draw, 0.5, key, |draw| {
+                    let least = length * draw.log(1e-3, 0.1);
+                    let (least, most) = (draw.time(least), draw.time(least * 2.0));
+                    match (least.as_str(), most.as_str()) {
+                        (Some(least), Some(most)) if draw.chance(0.5) => {
+                            format!("{least}..{most}").into()
+                        }
+                        _ => least,
+                    }
+                });
+            }
+            group.maybe(draw, finite, "count", |draw| draw.log_integer(1, 60).into());
         }
         "poisson" => {
             if draw.chance(0.2) {
@@ -545,12 +601,23 @@ fn path(draw: &mut Draw, scene: &Scene<'_>, from: u32, to: u32) -> Value {
                 } else {
                     1..walk.len() - 1
                 };
-                let name = |node: &NodeId| Value::from(built.node(*node).name.clone());
-                return walk[inner].iter().map(name).collect();
+                let name = |place: usize| {
+                    let node = walk[place];
+                    let name = &built.node(node).name;
+                    match place.checked_sub(1) {
+                        Some(before) => {
+                            let number = cable_number(draw, built, walk[before], node);
+                            Value::from(format!("{name}{number}"))
+                        }
+                        None => Value::from(name.clone()),
+                    }
+                };
+                return inner.map(name).collect();
             }
-            let next: Vec<NodeId> = built
-                .links
-                .iter()
+            let up = (0u32..).zip(&built.links);
+            let next: Vec<NodeId> = up
+                .filter(|&(id, _)| !built.is_down(LinkId(id)))
+                .map(|(_, link)| link)
                 .filter(|link| link.from == last && !walk.contains(&link.to))
                 .map(|link| link.to)
                 .filter(|&node| node == to || built.node(node).host_index().is_none())

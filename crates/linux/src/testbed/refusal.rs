@@ -75,6 +75,17 @@ pub fn check_plan(plan: &Plan, quic: &QuicGroups) -> Result<(), Failure> {
             "the testbed has up to {SUBFLOWS} subflows a flow, and this scenario has {subflows}"
         )));
     }
+    if let Some(group) = plan
+        .groups
+        .iter()
+        .find(|group| group.transport.source.is_some())
+    {
+        return Err(Failure::refused(format!(
+            "the testbed's hosts send as fast as they can: they cannot write at the rate of group \"{}\"",
+            group.name
+        ))
+        .hint(format!("leave traffic.{}.rate out", group.name)));
+    }
     if plan
         .groups
         .iter()
@@ -174,10 +185,13 @@ pub fn notes(plan: &Plan, stretch: u32, quic: &QuicGroups) -> Vec<String> {
             ));
         }
     }
-    let established = plan
-        .groups
-        .iter()
-        .any(|group| matches!(group.pattern, pathweave_traffic::Pattern::Incast { .. }));
+    let established = plan.groups.iter().any(|group| {
+        matches!(
+            group.pattern,
+            pathweave_traffic::Pattern::Incast { .. }
+                | pathweave_traffic::Pattern::RequestResponse { .. }
+        )
+    });
     if established {
         notes.push("answers of jobs open connections of their own".to_owned());
     }

@@ -21,7 +21,11 @@ pub(super) fn endless(group: &GroupPlan) -> Option<&'static str> {
     let arrivals = match &group.pattern {
         Pattern::Permutation(p) => p.rounds.is_none().then_some("rounds is not given"),
         Pattern::Random(_) => Some("every finished flow is followed by another"),
-        Pattern::Incast(_) => Some("every finished job is followed by another"),
+        Pattern::Incast(p) => Some(match p.arrivals {
+            None => "every finished job is followed by another",
+            Some(_) => "jobs arrive without end",
+        }),
+        Pattern::RequestResponse(p) => p.count.is_none().then_some("count is not given"),
         Pattern::Poisson(p) => p.count.is_none().then_some("count is not given"),
         Pattern::ManyToOne(p) => p.count.is_none().then_some("count is not given"),
         Pattern::ManyToMany(p) => p.count.is_none().then_some("count is not given"),
@@ -54,6 +58,7 @@ pub(super) fn flows(group: &GroupPlan, hosts: u32) -> Option<u64> {
         // Collectives are cut into transfers only when they begin.
         Pattern::Random(_) | Pattern::Incast(_) | Pattern::Collective(_) | Pattern::Goal(_) => None,
         Pattern::Trace(trace) => Some(trace.graph.sends()),
+        Pattern::RequestResponse(p) => Some(p.count?.saturating_mul(2)),
         Pattern::Poisson(p) => p.count,
         Pattern::ManyToOne(p) => p.count,
         Pattern::ManyToMany(p) => p.count,
@@ -75,6 +80,10 @@ pub(super) fn flows(group: &GroupPlan, hosts: u32) -> Option<u64> {
 /// The bytes that a group's flows can have at most, when that is known; `None` when there is no such bound.
 /// Flows of unlimited size never finish, and count for none.
 pub(super) fn bytes(group: &GroupPlan, hosts: u32) -> Option<Bytes> {
+    if let Pattern::RequestResponse(p) = &group.pattern {
+        let each = (p.request + p.response).get();
+        return Some(Bytes::new(p.count?.saturating_mul(each)));
+    }
     let Pattern::Listed(listed) = &group.pattern else {
         let largest = group.size.largest()?.get();
         return Some(Bytes::new(flows(group, hosts)?.saturating_mul(largest)));

@@ -3,13 +3,15 @@
 use super::{Report, Scene, links};
 use crate::plan::{Change, LinkChange};
 use crate::schema::{EventTable, StopTable};
+use crate::text::Either;
 use pathweave_fabric::{Fabric, LinkId, NodeId};
 use pathweave_units::Time;
+use std::collections::HashSet;
 
 /// What an event is about.
 enum Subject {
     Links(Vec<LinkId>),
-    Node(NodeId),
+    Nodes(Vec<NodeId>),
 }
 
 /// The changes of links, in the order of their times.
@@ -84,24 +86,85 @@ fn subject(
     scene: &Scene<'_>,
     report: &mut Report<'_>,
 ) -> Option<Subject> {
-    let found = match (&table.link, &table.node) {
-        (Some(link), None) => links::links(link, scene)
-            .map(Subject::Links)
-            .map_err(|text| ("link", text)),
-        (None, Some(name)) => match scene.names.node(name) {
-            Some(node) => Ok(Subject::Node(node)),
-            None => Err(("node", scene.names.unknown_node(name))),
-        },
-        _ => Err((
-            "",
-            "an event is about links; give one of link = \"A-B\" and node = \"A\"".to_owned(),
-        )),
+    let mut about = |key, texts: &Either<String, Vec<String>>| {
+        let before = report.problems.len();
+        let single = matches!(texts, Either::One(_));
+        let mut subject = match key {
+            "node" => Subject::Nodes(Vec::new()),
+            _ => Subject::Links(Vec::new()),
+        };
+        for (place, text) in texts.as_slice().iter().enumerate() {
+            if let Err(problem) = subject.add(key, text, scene) {
+                let place = place.to_string();
+                let steps = ["events", index, key, &place];
+                report.wrong(if single { &steps[..3] } else { &steps }, problem);
+            }
+        }
+        if texts.as_slice().is_empty() {
+            report.wrong(
+                &["events", index, key],
+                format!("the list is empty; give at least one {key}"),
+            );
+        }
+        (report.problems.len() == before).then_some(subject)
     };
-    match found {
-        Ok(subject) => Some(subject),
-        Err((key, text)) => {
-            report.wrong(&["events", index, key], text);
+    match (&table.link, &table.node, &table.layer) {
+        (Some(links), None, None) => about("link", links),
+        (None, Some(nodes), None) => about("node", nodes),
+        (None, None, Some(layers)) => about("layer", layers),
+        _ => {
+            report.wrong(
+                &["events", index],
+                "an event is about links; give one of link = \"A-B\", node = \"A\" and layer = \"core\"",
+            );
             None
+        }
+    }
+}
+
+impl Subject {
+    /// Adds what a text of this key names, once.
+    fn add(&mut self, key: &str, text: &str, scene: &Scene<'_>) -> Result<(), String> {
+        match self {
+            Subject::Nodes(nodes) => {
+                let node = scene.names.node(text);
+                let node = node.ok_or_else(|| scene.names.unknown_node(text))?;
+                if !nodes.contains(&node) {
+                    nodes.push(node);
+                }
+            }
+            Subject::Links(links) => {
+                let named = match key {
+                    "layer" => links::links_of_layer(text, scene.names)?,
+                    _ => links::links(text, scene.names)?,
+                };
+                if let Some(&link) = named.iter().find(|&&link| scene.fabric.is_down(link))
+                    && key == "link"
+                {
+                    return Err(format!(
+                        "fabric.down takes \"{}\" out for the whole run; name links that are up, or let an event at 0 s take it down",
+                        scene.fabric.link_names().cable(link)
+                    ));
+                }
+                links.extend(named.iter().filter(|&&link| !scene.fabric.is_down(link)));
+                let mut seen = HashSet::new();
+                links.retain(|&link| seen.insert(link));
+            }
+        }
+        Ok(())
+    }
+
+    /// All links that it is about, each once.
+    fn links(&self, scene: &Scene<'_>) -> Vec<LinkId> {
+        match self {
+            Subject::Links(links) => links.clone(),
+            Subject::Nodes(nodes) => {
+                let mut seen = HashSet::new();
+                let all = nodes
+                    .iter()
+                    .flat_map(|&node| links::links_of(node, scene.names));
+                all.filter(|&link| seen.insert(link)).collect()
+            }
         }
     }
 }
@@ -116,7 +179,9 @@ struct Outages {
 impl Outages {
     fn new(fabric: &Fabric) -> Outages {
         Outages {
-            links: vec![false; fabric.links.len()],
+            links: (0..fabric.links.len() as u32)
+                .map(|link| fabric.is_down(LinkId(link)))
+                .collect(),
             nodes: vec![false; fabric.nodes.len()],
         }
     }
@@ -137,10 +202,7 @@ impl Outages {
         change: &Change,
     ) -> Vec<LinkChange> {
         let fabric = scene.fabric;
-        let touched = match subject {
-            Subject::Links(links) => links.clone(),
-            Subject::Node(node) => links::links_of(*node, scene),
-        };
+        let touched = subject.links(scene);
         let one = |link: LinkId, change: &Change| LinkChange {
             at,
             link,
@@ -160,7 +222,11 @@ impl Outages {
                     self.links[link.0 as usize] = goes_down;
                 }
             }
-            Subject::Node(node) => self.nodes[node.0 as usize] = goes_down,
+            Subject::Nodes(nodes) => {
+                for node in nodes {
+                    self.nodes[node.0 as usize] = goes_down;
+                }
+            }
         }
         let touched = touched.iter().zip(before);
         let changed = touched.filter(|&(&link, before)| self.is_down(link, fabric) != before);

@@ -4,9 +4,9 @@ use super::group::{self, MOST_SUBFLOWS};
 use super::{Report, Scene, controller, size};
 use crate::plan::ListedFlow;
 use crate::schema::{FlowTable, FlowsTable, GroupKeys};
-use pathweave_fabric::LinkId;
 use pathweave_fabric::path::pinned_path;
 use pathweave_fabric::routing::RoutingKind;
+use pathweave_fabric::{LinkId, split_number};
 use pathweave_traffic::patterns;
 use pathweave_units::Time;
 use std::collections::HashSet;
@@ -262,17 +262,27 @@ fn explicit_paths(
         if let Some((position, name)) = names
             .iter()
             .enumerate()
-            .find(|(_, name)| scene.names.node(name).is_none())
+            .find(|(_, name)| scene.names.node(split_number(name).0).is_none())
         {
             let position = position.to_string();
             report.wrong(
                 &[&at[..], &[&position]].concat(),
-                scene.names.unknown_node(name),
+                scene.names.unknown_node(split_number(name).0),
             );
             continue;
         }
         match pinned_path(scene.fabric, from.1, to.1, names) {
-            Ok(path) => paths.push(path),
+            Ok(path) => match path.iter().find(|&&link| scene.fabric.is_down(link)) {
+                None => paths.push(path),
+                Some(&link) => report.wrong(
+                    &at,
+                    format!(
+                        "the path crosses \"{}\", which fabric.down takes out; give another path",
+                        scene.fabric.link_names().cable(link)
+                    ),
+                ),
+            },
+            Err(error) if error.0.contains(';') => report.wrong(&at, error.0),
             Err(error) => report.wrong(
                 &at,
                 format!(

@@ -4,6 +4,7 @@ use super::hosts::expand;
 use super::{Report, links};
 use crate::schema::{CableTable, GraphNodeTable, GraphTable};
 use crate::text::Either;
+use pathweave_fabric::split_number;
 use pathweave_fabric::topology::{Graph, GraphCable, GraphNode};
 use std::collections::{HashMap, HashSet};
 
@@ -36,6 +37,15 @@ pub(super) fn graph(table: &mut GraphTable, report: &mut Report<'_>) -> Option<G
                 }
             };
             for name in names {
+                if split_number(&name).1.is_some() {
+                    report.wrong(
+                        &steps,
+                        format!(
+                            "\"{name}\" ends like the number of a cable, as in \"A-B#2\"; choose a name without \"#\""
+                        ),
+                    );
+                    break;
+                }
                 if places.insert(name.clone(), (key, index)).is_some() {
                     report.wrong(
                         &steps,

@@ -8,7 +8,8 @@ use crate::suggest;
 use pathweave_control::{Algorithm, Parameters, Value};
 use pathweave_traffic::patterns::Listed;
 use pathweave_traffic::{Hosts, Pattern, Program, Size};
-use pathweave_transport::{Config, Reinject};
+use pathweave_transport::{Config, Reinject, Source};
+use pathweave_units::Bytes;
 use std::collections::HashSet;
 
 /// Most subflows of a connection.
@@ -66,6 +67,13 @@ pub(super) fn group(
                 (PatternTable::Incast(incast), None) => {
                     size = Some(Size::Fixed(incast.response.0));
                 }
+                (PatternTable::RequestResponse(exchanges), None) => {
+                    size = Some(Size::Fixed(exchanges.response.0));
+                }
+                (PatternTable::RequestResponse(_), Some(_)) => report.wrong_key(
+                    &at("size"),
+                    "exchanges have the sizes request and response; remove size",
+                ),
                 (PatternTable::Incast(_), Some(_)) => report.wrong_key(
                     &at("size"),
                     "incast jobs have the sizes request and response; remove size",
@@ -108,11 +116,23 @@ pub(super) fn group(
     if let (Some(table), Some(config)) = (&mut keys.packets, &mut config) {
         packet_sizes::packets(table, config, &at("packets"), report);
     }
-    if let (PatternTable::Poisson(poisson), Some(Pattern::Poisson(pattern)), Some(config)) =
-        (&table.pattern, &mut pattern, &config)
-        && poisson.load_counts == LoadCounts::Wire
-    {
-        load::on_the_wire(&mut pattern.arrivals, config);
+    if let Some(config) = &mut config {
+        config.source = source(keys, steps, report);
+    }
+    let counts = match &table.pattern {
+        PatternTable::Poisson(poisson) => poisson.load_counts,
+        PatternTable::Incast(incast) => incast.load_counts,
+        _ => LoadCounts::Payload,
+    };
+    if let (LoadCounts::Wire, Some(config)) = (counts, &config) {
+        match &mut pattern {
+            Some(Pattern::Poisson(poisson)) => load::on_the_wire(&mut poisson.arrivals, config),
+            Some(Pattern::Incast(incast)) => {
+                let arrivals = incast.arrivals.iter_mut();
+                arrivals.for_each(|arrivals| load::on_the_wire(arrivals, config));
+            }
+            _ => {}
+        }
     }
     if let Some((entry, parameters)) = &control {
         for (name, value) in parameters.iter() {
@@ -172,6 +192,40 @@ pub(super) fn group(
         parameters,
         subflows: keys.subflows,
         listed,
+    })
+}
+
+/// The largest write: at the lowest rate that there is, 10 Kbps, one comes every 800 s.
+const LARGEST_WRITE: Bytes = Bytes::new(1_000_000);
+
+/// At which rate the group's applications write.
+fn source(keys: &GroupKeys, steps: &[&str], report: &mut Report<'_>) -> Option<Source> {
+    let at = |key| [steps, &[key]].concat();
+    let Some(rate) = keys.rate else {
+        if keys.write.is_some() {
+            report.wrong_key(
+                &at("write"),
+                "write says how much the application writes at a time; give rate, or remove write",
+            );
+        }
+        return None;
+    };
+    if keys.packets.is_some() {
+        report.wrong_key(
+            &at("rate"),
+            "packets of given sizes are cut from data that is there from the start; remove rate or packets",
+        );
+    }
+    let write = keys.write.map(|write| write.0);
+    if let Some(write) = write
+        && !(Bytes::new(1)..=LARGEST_WRITE).contains(&write)
+    {
+        let text = format!("write is {write}; give 1 B to {LARGEST_WRITE}");
+        report.wrong(&at("write"), text);
+    }
+    Some(Source {
+        rate: rate.0,
+        write,
     })
 }
 

@@ -45,7 +45,7 @@ pub(super) fn expand(text: &str) -> Result<Vec<String>, String> {
 
 /// The nodes of a fabric by name.
 pub(crate) struct Names<'a> {
-    fabric: &'a Fabric,
+    pub fabric: &'a Fabric,
     nodes: HashMap<&'a str, NodeId>,
 }
 

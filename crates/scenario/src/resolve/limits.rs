@@ -57,6 +57,10 @@ pub(super) fn check_sizes(groups: &[GroupPlan], report: &mut Report<'_>) {
                 refuse(Some(incast.request), &["request"]);
                 refuse(Some(incast.response), &["response"]);
             }
+            Pattern::RequestResponse(exchanges) => {
+                refuse(Some(exchanges.request), &["request"]);
+                refuse(Some(exchanges.response), &["response"]);
+            }
             Pattern::Listed(list) => {
                 for (index, flow) in list.flows.iter().enumerate() {
                     let own = flow.size.as_ref();
@@ -80,26 +84,39 @@ pub(super) fn check_arrivals(
     report: &mut Report<'_>,
 ) {
     for group in groups {
-        let Pattern::Poisson(poisson) = &group.pattern else {
-            continue;
-        };
-        let sources = poisson.senders(hosts as u32);
-        let (per_second, key) = match poisson.arrivals {
-            Arrivals::PerSecond(rate) => (rate, "flows_per_second"),
-            Arrivals::PerSourcePerSecond(rate) => {
-                (rate * f64::from(sources), "flows_per_second_per_source")
+        let (per_second, key, count) = match &group.pattern {
+            Pattern::Poisson(poisson) => {
+                let sources = poisson.senders(hosts as u32);
+                let (per_second, key) = match poisson.arrivals {
+                    Arrivals::PerSecond(rate) => (rate, "flows_per_second"),
+                    Arrivals::PerSourcePerSecond(rate) => {
+                        (rate * f64::from(sources), "flows_per_second_per_source")
+                    }
+                    Arrivals::Load { load, capacity } => {
+                        let Some(mean) = group.size.mean() else {
+                            continue;
+                        };
+                        (load * capacity.as_bps() as f64 / (8.0 * mean), "load")
+                    }
+                };
+                (per_second, key, poisson.count)
             }
-            Arrivals::Load { load, capacity } => {
-                let Some(mean) = group.size.mean() else {
+            Pattern::Incast(incast) => {
+                let Ok(Some(jobs)) = incast.jobs_per_second(hosts as u32) else {
                     continue;
                 };
-                (load * capacity.as_bps() as f64 / (8.0 * mean), "load")
+                let key = match incast.arrivals {
+                    Some(Arrivals::Load { .. }) => "load",
+                    _ => "jobs_per_second",
+                };
+                (jobs * 2.0 * f64::from(incast.servers), key, None)
             }
+            _ => continue,
         };
         let stops = [group.stop, end].into_iter().flatten().min();
         let lasts = stops.map(|stop| stop.as_secs_f64() - group.start.as_secs_f64());
         let by_time = lasts.map(|seconds| per_second * seconds.max(0.0));
-        let by_count = poisson.count.map(|count| count as f64);
+        let by_count = count.map(|count| count as f64);
         let expected = [by_time, by_count].into_iter().flatten().reduce(f64::min);
         if let Some(expected) = expected.filter(|&expected| expected > MOST_ARRIVALS) {
             let index = report.group_index(&group.name);

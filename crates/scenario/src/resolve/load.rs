@@ -13,7 +13,7 @@ use pathweave_fabric::{Fabric, LinkId};
 use pathweave_traffic::patterns::Arrivals;
 use pathweave_transport::Config;
 use pathweave_units::Rate;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Up to this many pairs of hosts each is looked at by itself.
 const EXACT_PAIRS: usize = 20_000;
@@ -119,7 +119,19 @@ struct Counting<'a> {
 
 impl<'a> Counting<'a> {
     fn new(fabric: &'a Fabric, layer: usize) -> Option<Counting<'a>> {
-        let router = Router::new(fabric, RoutingKind::ecmp(true), 0).ok()?;
+        // Links that are down count: the same load is the same traffic with and without them.
+        let kind = RoutingKind::ecmp(true);
+        let router = match fabric.down.is_empty() {
+            true => Router::new(fabric, kind, 0),
+            false => {
+                let intact = Fabric {
+                    down: BTreeSet::new(),
+                    ..fabric.clone()
+                };
+                Router::new(&intact, kind, 0)
+            }
+        };
+        let router = router.ok()?;
         let (used, path) = (HashSet::new(), Vec::new());
         Some(Counting {
             fabric,

@@ -3,6 +3,7 @@
 
 mod collective;
 mod controller;
+mod down;
 mod ending;
 mod events;
 mod fabric;
@@ -118,7 +119,13 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
             None
         }
     });
-    let fabric = fabric?;
+    let mut fabric = fabric?;
+    fabric.down = down::down(
+        file.fabric.queues.down.as_ref(),
+        &file.routing,
+        &fabric,
+        report,
+    );
     let shared_buffer = queues::shared_buffer(&mut file.fabric.queues, report);
     let routing = fabric::routing(&mut file.routing, &fabric, report);
     let names = Names::new(&fabric);

@@ -3,10 +3,11 @@
 use super::reach::Pairs;
 use super::{Report, Scene, collective, load, recordings};
 use crate::schema::{HostsText, LoadCounts, PairsTable, PatternTable};
-use crate::text::Either;
+use crate::text::{Either, TimeRangeText};
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_traffic::patterns::{
     Arrivals, Bursts, Incast, ManyToMany, ManyToOne, Permutation, PermutationPart, Poisson, Random,
+    RequestResponse,
 };
 use pathweave_traffic::{Pattern, Placement, Size};
 
@@ -74,9 +75,34 @@ pub(super) fn pattern(
             let hosts = select("hosts", &t.hosts, report);
             limit(&hosts, &mut pairs.sources);
             limit(&hosts, &mut pairs.destinations);
+            if report.problems.len() > before {
+                return None;
+            }
+            let arrivals = match (t.jobs, t.jobs_per_second, t.load) {
+                (_, None, None) => None,
+                (None, Some(rate), None) => Some(Arrivals::PerSecond(rate)),
+                (None, None, Some(load)) => {
+                    let layer = t.layer.as_deref();
+                    Some(load::load(load, layer, &pairs, steps, scene, report)?)
+                }
+                _ => {
+                    report.wrong(
+                        steps,
+                        "jobs follow each other or arrive at a rate; give one of jobs, jobs_per_second, and load with layer",
+                    );
+                    return None;
+                }
+            };
+            positive("jobs_per_second", t.jobs_per_second, steps, report);
+            check_beside_load(t.load, t.layer.is_some(), t.load_counts, steps, report);
+            let jobs = match arrivals {
+                None => *t.jobs.get_or_insert(8),
+                Some(_) => 1,
+            };
             Pattern::Incast(Incast {
                 hosts,
-                jobs: t.jobs,
+                jobs,
+                arrivals,
                 servers: t.servers,
                 request: t.request.0,
                 response: t.response.0,
@@ -124,32 +150,14 @@ pub(super) fn pattern(
                     return None;
                 }
             };
-            let positive = |key: &str, rate: Option<f64>, report: &mut Report<'_>| {
-                if let Some(rate) = rate
-                    && !(rate.is_finite() && rate > 0.0)
-                {
-                    let text = format!("{key} is {rate}; expected a number above 0");
-                    report.wrong(&[steps, &[key]].concat(), text);
-                }
-            };
-            positive("flows_per_second", t.flows_per_second, report);
+            positive("flows_per_second", t.flows_per_second, steps, report);
             positive(
                 "flows_per_second_per_source",
                 t.flows_per_second_per_source,
+                steps,
                 report,
             );
-            if t.layer.is_some() && t.load.is_none() {
-                report.wrong_key(
-                    &[steps, &["layer"]].concat(),
-                    "layer says what load is a share of; give load, or remove layer",
-                );
-            }
-            if t.load_counts == LoadCounts::Wire && t.load.is_none() {
-                report.wrong_key(
-                    &[steps, &["load_counts"]].concat(),
-                    "load_counts says what load counts; give load, or remove load_counts",
-                );
-            }
+            check_beside_load(t.load, t.layer.is_some(), t.load_counts, steps, report);
             if t.load.is_some() && matches!(size, Some(Size::Unlimited)) {
                 report.wrong(
                     &[steps, &["load"]].concat(),
@@ -218,6 +226,23 @@ pub(super) fn pattern(
             }
             Pattern::Collective(pattern)
         }
+        PatternTable::RequestResponse(t) => {
+            let clients = select("clients", &t.clients, report);
+            let servers = select("servers", &t.servers, report);
+            limit(&clients, &mut pairs.sources);
+            limit(&servers, &mut pairs.destinations);
+            let range = |text: TimeRangeText| text.0.0..=text.0.1;
+            Pattern::RequestResponse(RequestResponse {
+                clients,
+                servers,
+                outstanding: t.outstanding,
+                request: t.request.0,
+                response: t.response.0,
+                service_time: range(t.service_time),
+                think_time: range(t.think_time),
+                count: t.count,
+            })
+        }
         PatternTable::Trace(t) => {
             let pattern = recordings::trace(t, steps, scene, report)?;
             (pairs.sources, pairs.destinations) = pattern.hosts();
@@ -242,6 +267,38 @@ pub(super) fn pattern(
     }
     check_paths(&pairs, subflows, steps, scene, report);
     Some(pattern)
+}
+
+/// Refuses a rate that is none.
+fn positive(key: &str, rate: Option<f64>, steps: &[&str], report: &mut Report<'_>) {
+    if let Some(rate) = rate
+        && !(rate.is_finite() && rate > 0.0)
+    {
+        let text = format!("{key} is {rate}; expected a number above 0");
+        report.wrong(&[steps, &[key]].concat(), text);
+    }
+}
+
+/// Refuses what only has a meaning beside a load.
+fn check_beside_load(
+    load: Option<f64>,
+    has_layer: bool,
+    counts: LoadCounts,
+    steps: &[&str],
+    report: &mut Report<'_>,
+) {
+    if has_layer && load.is_none() {
+        report.wrong_key(
+            &[steps, &["layer"]].concat(),
+            "layer says what load is a share of; give load, or remove layer",
+        );
+    }
+    if counts == LoadCounts::Wire && load.is_none() {
+        report.wrong_key(
+            &[steps, &["load_counts"]].concat(),
+            "load_counts says what load counts; give load, or remove load_counts",
+        );
+    }
 }
 
 /// The pairs of hosts that these pairs of ranks are, in each team.

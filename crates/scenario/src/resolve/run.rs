@@ -165,7 +165,7 @@ fn unreachable(group: &GroupPlan, amount: Amount, hosts: u32) -> Option<String> 
             if !group.pattern.has_jobs() =>
         {
             Some(format!(
-                "group \"{name}\" has no jobs, only incast, collective, trace and goal have; count flows or bytes"
+                "group \"{name}\" has no jobs, only incast, request-response, collective, trace and goal have; count flows or bytes"
             ))
         }
         Amount::Jobs(_) => None,
@@ -333,7 +333,7 @@ fn record_links(
         } else if let Some(layer) = fabric.layers.iter().position(|layer| layer == text) {
             found.extend(all.filter(|&link| usize::from(fabric.link(link).layer.0) == layer));
         } else {
-            match links::links(text, scene) {
+            match links::links(text, scene.names) {
                 Ok(links) => found.extend(links),
                 Err(error) => {
                     let layers: Vec<&str> = fabric.layers.iter().map(String::as_str).collect();

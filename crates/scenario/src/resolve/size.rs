@@ -79,7 +79,7 @@ pub(super) fn cdf_of_file(file: &str, steps: &[&str], report: &mut Report<'_>) -
     let read = std::fs::read_to_string(folder.join(file)).map_err(|error| {
         format!("\"{file}\" cannot be read: {error}; the path counts from the scenario's folder")
     });
-    match read.and_then(|text| Cdf::parse(&text).map_err(|error| error.to_string())) {
+    match read.and_then(|text| Cdf::parse(&text).map_err(|error| format!("{file}: {error}"))) {
         Ok(cdf) => Some(cdf.thinned()),
         Err(text) => {
             report.wrong(steps, text);

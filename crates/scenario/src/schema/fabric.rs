@@ -48,6 +48,10 @@ pub(crate) struct QueuesTable {
     /// The memory that the ports of a switch share. Default: each port has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_buffer: Option<SharedBufferTable>,
+    /// What is down for the whole run, which routing knows from the start: cables "A-B", or switches and hosts with all of their
+    /// cables; one or a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub down: Option<Either<String, Vec<String>>>,
 }
 
 tagged! {

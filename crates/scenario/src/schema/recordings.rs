@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub(crate) struct TraceTable {
     /// A file of comma-separated values, or a Parquet file (its name ends with ".parquet"), relative to the scenario's
-    /// folder. Columns: start, source, destination, bytes and, if wanted, id and after. Give this, or the next.
+    /// folder. Columns: start, source, destination, bytes and, if wanted, id and after. Or a list of flows of HPCC. Give this, or
+    /// the next.
     #[serde(skip_serializing)]
     pub file: Option<String>,
     /// The flows themselves: lines of comma-separated values, the first one with the names of the columns.

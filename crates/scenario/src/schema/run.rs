@@ -148,12 +148,15 @@ pub(crate) struct RecordTable {
 pub(crate) struct EventTable {
     /// When.
     pub at: TimeText,
-    /// "A->B", or "A-B" for both directions. Give this, or `node`.
+    /// "A->B", or "A-B" for both directions; one or a list. Give this, `node` or `layer`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub link: Option<String>,
-    /// All links from and to this node: a switch or a host that goes down and comes back.
+    pub link: Option<Either<String, Vec<String>>>,
+    /// All links from and to a node, one or a list: a switch or a host that goes down and comes back.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub node: Option<String>,
+    pub node: Option<Either<String, Vec<String>>>,
+    /// All links of a layer, one or a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layer: Option<Either<String, Vec<String>>>,
     /// They take this rate. Give this, or one of the next two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateText>,

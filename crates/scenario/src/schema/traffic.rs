@@ -2,7 +2,7 @@
 
 use super::{CollectiveTable, ControllerTable, GoalTable, NoOptions, TraceTable, TransportTable};
 use crate::read::tagged;
-use crate::text::{BytesText, Either, TimeText};
+use crate::text::{BytesText, Either, RateText, TimeRangeText, TimeText};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -52,6 +52,13 @@ pub(crate) struct GroupKeys {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Either<BytesText, PacketsTable>>")]
     pub packets: Option<PacketsTable>,
+    /// Payload per second that a flow's application writes: the flow has data to send only as it is written. Default: all is there
+    /// when the flow starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RateText>,
+    /// How much the application writes at a time, with `rate`. Default: a packet's payload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write: Option<BytesText>,
     /// What this group's transport has different from `[transport]`.
     #[serde(default)]
     pub transport: TransportTable,
@@ -88,6 +95,8 @@ tagged! {
         "trace" => Trace(TraceTable),
         /// Jobs that carry out a GOAL schedule.
         "goal" => Goal(GoalTable),
+        /// Clients ask a random server, wait for its answer, and ask again.
+        "request-response" => RequestResponse(RequestResponseTable),
     }
 }
 
@@ -145,18 +154,60 @@ pub(crate) struct IncastTable {
     /// The hosts that jobs pick from. Default all.
     #[serde(default = "all")]
     pub hosts: HostsText,
-    /// Jobs under way at a time.
-    #[serde(default = "eight")]
-    pub jobs: u32,
+    /// Jobs under way at a time: each starts when another has ended. Default 8. Give this, or one of the next two, with which
+    /// jobs arrive by a Poisson process, however many are under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<u32>,
+    /// Jobs per second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jobs_per_second: Option<f64>,
+    /// Mean utilisation that requests and answers offer to the links of `layer` that they use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<f64>,
+    /// The layer that `load` is a share of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layer: Option<String>,
+    /// What `load` counts.
+    #[serde(default, skip_serializing_if = "LoadCounts::is_payload")]
+    pub load_counts: LoadCounts,
     /// Servers that a job asks.
     #[serde(default = "eight")]
     pub servers: u32,
+    /// Size of a request. With "0 B" servers answer when the job starts.
+    #[serde(default = "request")]
+    pub request: BytesText,
+    /// Size of an answer.
+    #[serde(default = "response")]
+    pub response: BytesText,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RequestResponseTable {
+    /// The hosts that ask. Default all.
+    #[serde(default = "all")]
+    pub clients: HostsText,
+    /// The hosts that may be asked. Default all.
+    #[serde(default = "all")]
+    pub servers: HostsText,
+    /// Exchanges that a client has under way or thinks about.
+    #[serde(default = "one")]
+    pub outstanding: u32,
     /// Size of a request.
     #[serde(default = "request")]
     pub request: BytesText,
     /// Size of an answer.
     #[serde(default = "response")]
     pub response: BytesText,
+    /// How long a server takes from the end of a request to the start of its answer: a time, or a range from which it is drawn.
+    #[serde(default = "no_time")]
+    pub service_time: TimeRangeText,
+    /// How long a client waits from the end of an answer to its next request: a time, or a range from which it is drawn.
+    #[serde(default = "no_time")]
+    pub think_time: TimeRangeText,
+    /// Number of exchanges of all clients together. Default: without end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -432,7 +483,8 @@ pub(crate) struct CdfTable {
     /// One that comes with Pathweave. Give this, or one of the next two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// A file of lines "bytes,probability", relative to the scenario's folder.
+    /// A file of lines "bytes,probability" or "bytes probability", relative to the scenario's folder. Probabilities end at 1, or at
+    /// 100 where they are in percent.
     #[serde(skip_serializing)]
     pub file: Option<String>,
     /// The points themselves: [bytes, probability] pairs.
@@ -443,7 +495,8 @@ pub(crate) struct CdfTable {
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PacketCdfTable {
-    /// A file of lines "bytes,probability", relative to the scenario's folder. Give this, or the next.
+    /// A file of lines "bytes,probability" or "bytes probability", relative to the scenario's folder. Probabilities end at 1, or at
+    /// 100 where they are in percent. Give this, or the next.
     #[serde(skip_serializing)]
     pub file: Option<String>,
     /// The points themselves: [bytes, probability] pairs.
@@ -465,6 +518,10 @@ fn eight() -> u32 {
 
 fn zero() -> TimeText {
     TimeText(pathweave_units::Time::ZERO)
+}
+
+fn no_time() -> TimeRangeText {
+    TimeRangeText::default()
 }
 
 fn request() -> BytesText {

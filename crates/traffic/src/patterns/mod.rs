@@ -13,6 +13,7 @@ mod permutation;
 mod permutation_part;
 mod poisson;
 mod random;
+mod request_response;
 mod trace;
 
 pub(crate) use active::Active;
@@ -27,6 +28,7 @@ pub use permutation::Permutation;
 pub use permutation_part::PermutationPart;
 pub use poisson::{Arrivals, Poisson};
 pub use random::Random;
+pub use request_response::RequestResponse;
 pub use trace::Trace;
 
 use crate::program::Launcher;
@@ -60,6 +62,8 @@ pub enum Pattern {
     Trace(Trace),
     /// Jobs that carry out GOAL schedules.
     Goal(Goal),
+    /// Clients that ask a server, wait for its answer, and ask again.
+    RequestResponse(RequestResponse),
 }
 
 /// The patterns by the names that scenarios use, with one line of help each.
@@ -105,6 +109,10 @@ pub const PATTERNS: &[(&str, &str)] = &[
         "goal",
         "jobs that carry out a GOAL schedule (LogGOPSim): sends, receives, computing",
     ),
+    (
+        "request-response",
+        "clients ask a random server, wait for its answer and ask again, with service and think times",
+    ),
 ];
 
 /// A pattern at work. It reads its own random stream and starts flows through the launcher.
@@ -143,6 +151,7 @@ impl Pattern {
             Pattern::Collective(_) => 8,
             Pattern::Trace(_) => 9,
             Pattern::Goal(_) => 10,
+            Pattern::RequestResponse(_) => 11,
         };
         PATTERNS[index].0
     }
@@ -151,7 +160,11 @@ impl Pattern {
     pub fn has_jobs(&self) -> bool {
         matches!(
             self,
-            Pattern::Incast(_) | Pattern::Collective(_) | Pattern::Trace(_) | Pattern::Goal(_)
+            Pattern::Incast(_)
+                | Pattern::Collective(_)
+                | Pattern::Trace(_)
+                | Pattern::Goal(_)
+                | Pattern::RequestResponse(_)
         )
     }
 
@@ -167,9 +180,11 @@ impl Pattern {
             Pattern::Permutation(_) | Pattern::Random(_) | Pattern::ManyToOne(_) => {
                 *size != Size::Unlimited
             }
-            Pattern::Incast(_) | Pattern::Collective(_) | Pattern::Trace(_) | Pattern::Goal(_) => {
-                true
-            }
+            Pattern::Incast(_)
+            | Pattern::Collective(_)
+            | Pattern::Trace(_)
+            | Pattern::Goal(_)
+            | Pattern::RequestResponse(_) => true,
         }
     }
 
@@ -199,6 +214,7 @@ impl Pattern {
             Pattern::Collective(options) => options.start(hosts, seed, group),
             Pattern::Trace(options) => options.start(hosts),
             Pattern::Goal(options) => options.start(hosts, seed, group),
+            Pattern::RequestResponse(options) => options.start(hosts, pairs),
         }
     }
 }

@@ -24,6 +24,65 @@ pub enum Arrivals {
     },
 }
 
+impl Arrivals {
+    /// Arrivals per second on average, from this number of sources, each of this many bytes on average; `None` for a number
+    /// without end.
+    ///
+    /// # Errors
+    /// When a rate is impossible, or a load is asked of what never ends.
+    pub(super) fn per_second(&self, sources: u32, bytes: Option<f64>) -> Result<f64, TrafficError> {
+        let above_zero = |option: &str, value: f64| {
+            if value.is_finite() && value > 0.0 {
+                Ok(value)
+            } else {
+                Err(TrafficError(format!(
+                    "{option} is {value}; it must be a number above zero"
+                )))
+            }
+        };
+        let rate = match *self {
+            Arrivals::PerSecond(rate) => above_zero("the arrival rate", rate)?,
+            Arrivals::PerSourcePerSecond(rate) => {
+                above_zero("the arrival rate of a source", rate)? * f64::from(sources)
+            }
+            Arrivals::Load { load, capacity } => {
+                above_zero("load", load)?;
+                if capacity == Rate::ZERO {
+                    return Err(TrafficError(
+                        "the capacity that load is a share of is zero".to_owned(),
+                    ));
+                }
+                let Some(mean) = bytes else {
+                    return Err(TrafficError(
+                        "a load cannot be offered with flows of unlimited size; give an arrival rate or another size".to_owned(),
+                    ));
+                };
+                above_zero(
+                    "the arrival rate that load needs",
+                    load * capacity.as_bps() as f64 / (8.0 * mean),
+                )?
+            }
+        };
+        Ok(rate)
+    }
+}
+
+/// When the next arrival of a Poisson process comes.
+pub(super) fn next_arrival(stream: &mut Stream, mean_gap: f64, from: Time) -> Time {
+    let gap = stream.exponential(mean_gap);
+    from.saturating_add(Time::from_secs_f64(gap))
+}
+
+/// Refuses arrivals that no clock can keep apart.
+pub(super) fn check_rate(rate: f64, what: &str) -> Result<(), TrafficError> {
+    if rate > 1e12 {
+        return Err(TrafficError(format!(
+            "{rate} {what} per second are more than one per picosecond"
+        )));
+    }
+    Ok(())
+}
+
 /// Flows between random pairs of hosts that arrive by a Poisson process (open loop).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Poisson {
@@ -101,38 +160,7 @@ impl Poisson {
             hosts.select("sources", self.sources.as_deref())?;
         }
         let sources = self.senders(hosts.count);
-        let above_zero = |option: &str, value: f64| {
-            if value.is_finite() && value > 0.0 {
-                Ok(value)
-            } else {
-                Err(TrafficError(format!(
-                    "{option} is {value}; it must be a number above zero"
-                )))
-            }
-        };
-        match self.arrivals {
-            Arrivals::PerSecond(rate) => above_zero("the arrival rate", rate),
-            Arrivals::PerSourcePerSecond(rate) => {
-                Ok(above_zero("the arrival rate of a source", rate)? * f64::from(sources))
-            }
-            Arrivals::Load { load, capacity } => {
-                above_zero("load", load)?;
-                if capacity == Rate::ZERO {
-                    return Err(TrafficError(
-                        "the capacity that load is a share of is zero".to_owned(),
-                    ));
-                }
-                let Some(mean) = size.mean() else {
-                    return Err(TrafficError(
-                        "a load cannot be offered with flows of unlimited size; give an arrival rate or another size".to_owned(),
-                    ));
-                };
-                above_zero(
-                    "the arrival rate that load needs",
-                    load * capacity.as_bps() as f64 / (8.0 * mean),
-                )
-            }
-        }
+        self.arrivals.per_second(sources, size.mean())
     }
 
     /// Probability that a flow crosses from one rack to another. A load of links that only such flows
@@ -156,11 +184,7 @@ impl Poisson {
     ) -> Result<Box<dyn Running>, TrafficError> {
         check_limit("count", self.count)?;
         let rate = self.flows_per_second(hosts, size)?;
-        if rate > 1e12 {
-            return Err(TrafficError(format!(
-                "{rate} flows per second are more than one per picosecond"
-            )));
-        }
+        check_rate(rate, "flows")?;
         let between = match &self.pairs {
             Some(part) => Between::Fixed(part.draw(hosts, seed)?),
             None => Between::Sets(self.pairs(hosts)?),
@@ -177,10 +201,8 @@ impl Poisson {
 
 impl Process {
     fn draw_next(&mut self, from: Time) {
-        self.next = (self.left != Some(0)).then(|| {
-            let gap = self.stream.exponential(self.mean_gap);
-            from.saturating_add(Time::from_secs_f64(gap))
-        });
+        self.next =
+            (self.left != Some(0)).then(|| next_arrival(&mut self.stream, self.mean_gap, from));
     }
 }
 

@@ -5,6 +5,9 @@
 //! it a row's number, from 0) and `after` (ids of rows, with spaces or semicolons between: the flow starts when these
 //! have finished, and not before its own `start`). Empty lines and what follows a `#` are passed over. Values may stand
 //! in double quotes; no value has a comma.
+//!
+//! Lists of HPCC and its simulations with ns-3 are read, too: their first line is the number of flows, and each other line is
+//! `source destination priority-group port bytes start`, with white space between the values.
 
 use super::Unreadable;
 use crate::tasks::{Action, Builder, Graph, Unbuilt};
@@ -60,6 +63,9 @@ pub fn parse(
                 .to_owned(),
         });
     };
+    if !headings.contains(',') && headings.split_whitespace().all(is_number) {
+        return counted(line, headings, lines, host);
+    }
     let columns = columns(line, headings)?;
     let mut rows: Vec<Row> = Vec::new();
     let mut ids: HashMap<&str, u32> = HashMap::new();
@@ -138,6 +144,85 @@ pub fn parse(
                 rows[number].after.push(row);
             }
         }
+    }
+    Ok(rows)
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// What stands in a line of HPCC's lists.
+const COUNTED: &str = "source destination priority-group port bytes start";
+
+/// Reads a list of HPCC, below the line with the number of flows.
+fn counted<'a>(
+    first: u32,
+    count: &str,
+    lines: impl Iterator<Item = (u32, &'a str)>,
+    mut host: impl FnMut(&str) -> Result<u32, String>,
+) -> Result<Vec<Row>, Unreadable> {
+    let refuse = |line: u32, problem: String| Err(Unreadable { line, problem });
+    let Some(count) = count.parse::<usize>().ok().filter(|&count| count <= MOST) else {
+        return refuse(
+            first,
+            format!(
+                "\"{count}\" is no number of flows up to {MOST}; the first line is that number alone, or names the columns: start,source,destination,bytes"
+            ),
+        );
+    };
+    let mut rows: Vec<Row> = Vec::new();
+    for (line, text) in lines {
+        let values: Vec<&str> = text.split_whitespace().collect();
+        let &[source, destination, group, port, bytes, start] = values.as_slice() else {
+            return refuse(
+                line,
+                format!(
+                    "there are {} values where the first line is a number of flows; write six: {COUNTED}",
+                    values.len()
+                ),
+            );
+        };
+        let wrong = |value: &str, problem: String| Unreadable {
+            line,
+            problem: format!("\"{value}\": {problem}"),
+        };
+        for (value, what) in [(group, "priority group"), (port, "port")] {
+            if !is_number(value) {
+                let problem = format!("no {what}; write {COUNTED}");
+                return Err(wrong(value, problem));
+            }
+        }
+        let row = Row {
+            line,
+            start: seconds(start).map_err(|problem| wrong(start, problem))?,
+            source: host(source).map_err(|problem| wrong(source, problem))?,
+            destination: host(destination).map_err(|problem| wrong(destination, problem))?,
+            bytes: size(bytes).map_err(|problem| wrong(bytes, problem))?,
+            after: Vec::new(),
+        };
+        if row.source == row.destination {
+            let problem = "the flow goes from this host to itself; name another".to_owned();
+            return Err(wrong(destination, problem));
+        }
+        if rows.len() == count {
+            return refuse(
+                line,
+                format!(
+                    "there are more flows than the {count} that line {first} says; correct the number"
+                ),
+            );
+        }
+        rows.push(row);
+    }
+    if rows.is_empty() || rows.len() < count {
+        return refuse(
+            first,
+            format!(
+                "{count} flows are announced, and {} follow; correct the number, or add lines: {COUNTED}",
+                rows.len()
+            ),
+        );
     }
     Ok(rows)
 }

@@ -47,76 +47,58 @@ impl Cdf {
         Some(Cdf::parse(text).expect("the distributions that come along are valid"))
     }
 
-    /// Reads lines `bytes,cumulative`; empty lines, what follows a `#`, and one line of headings are
-    /// passed over. The first point's probability is that of its very size, so that a first line
-    /// `1460,0.5` makes half of the flows 1460 bytes long; two lines with the same size do so further
-    /// up.
+    /// Reads lines `bytes,cumulative`, with a comma or white space between the two. If the last probability is 100, all are in
+    /// percent, as in the files of HPCC and its simulations with ns-3. Empty lines, what follows a `#`, and one line of headings
+    /// are passed over. The first point's probability is that of its very size, so that a first line `1460,0.5` makes half of the
+    /// flows 1460 bytes long; two lines with the same size do so further up.
     ///
     /// # Errors
-    /// When a line cannot be read, a value falls, or the last probability is not 1; the text names
-    /// the line.
+    /// When a line cannot be read, a value falls, or the last probability is neither 1 nor 100; the text names the line.
     pub fn parse(text: &str) -> Result<Cdf, TrafficError> {
-        let mut points: Vec<(f64, f64)> = Vec::new();
-        let mut headings = false;
-        for (index, line) in text.lines().enumerate() {
-            let line_number = index + 1;
-            let line = line.split('#').next().unwrap_or("").trim();
-            if line.is_empty() {
-                continue;
-            }
-            let refuse = |problem: &str| {
-                Err(TrafficError(format!(
-                    "line {line_number} of the distribution, \"{line}\": {problem}"
-                )))
-            };
-            let Some((size, probability)) = line.split_once(',') else {
-                return refuse(
-                    "two values with a comma between them are expected: bytes,cumulative",
-                );
-            };
-            let numbers = (
-                size.trim().parse::<f64>(),
-                probability.trim().parse::<f64>(),
-            );
-            let (size, probability) = match numbers {
-                (Ok(size), Ok(probability)) => (size, probability),
-                (Err(_), Err(_)) if points.is_empty() && !headings => {
-                    headings = true;
-                    continue;
-                }
-                (Err(_), _) => return refuse("the size in bytes is not a number"),
-                (_, Err(_)) => return refuse("the cumulative probability is not a number"),
-            };
-            // Above 2^53 not every whole number of bytes has a double.
-            if !(0.0..=9e15).contains(&size) {
-                return refuse("the size must be at least 0 and at most 9e15 bytes");
-            }
-            if !(0.0..=1.0).contains(&probability) {
-                return refuse("the cumulative probability must be between 0 and 1");
-            }
-            if let Some(&(last_size, last_probability)) = points.last() {
-                if size < last_size {
-                    return refuse("the size is below that of the line before");
-                }
-                if probability < last_probability {
-                    return refuse("the cumulative probability is below that of the line before");
-                }
-            }
-            points.push((size, probability));
-        }
-        match points.last() {
-            None => Err(TrafficError(
+        let lines = read_lines(text)?;
+        let Some(end) = lines.last() else {
+            return Err(TrafficError(
                 "the distribution has no points; lines \"bytes,cumulative\" are expected"
                     .to_owned(),
-            )),
-            Some(&(_, probability)) if probability != 1.0 => Err(TrafficError(format!(
-                "the distribution ends at the cumulative probability {probability}; the last must be 1"
-            ))),
-            Some(&(size, _)) if size < 1.0 => Err(TrafficError(format!(
-                "the largest size of the distribution is {size} B; at least 1 B is expected"
-            ))),
-            Some(_) => Ok(Cdf { points }),
+            ));
+        };
+        let whole = if end.probability > 1.0 { 100.0 } else { 1.0 };
+        let mut points: Vec<(f64, f64)> = Vec::with_capacity(lines.len());
+        for line in &lines {
+            // Above 2^53 not every whole number of bytes has a double.
+            if !(0.0..=9e15).contains(&line.size) {
+                return line.refuse("the size must be at least 0 and at most 9e15 bytes");
+            }
+            if !(0.0..=whole).contains(&line.probability) {
+                return line.refuse(
+                    "the cumulative probability must be between 0 and 1, or between 0 and 100 in percent",
+                );
+            }
+            let probability = line.probability / whole;
+            if let Some(&(last_size, last_probability)) = points.last() {
+                if line.size < last_size {
+                    return line.refuse("the size is below that of the line before");
+                }
+                if probability < last_probability {
+                    return line
+                        .refuse("the cumulative probability is below that of the line before");
+                }
+            }
+            points.push((line.size, probability));
         }
+        if end.probability != whole {
+            return Err(TrafficError(format!(
+                "the distribution ends at the cumulative probability {}; the last must be 1, or 100 in percent",
+                end.probability
+            )));
+        }
+        if end.size < 1.0 {
+            return Err(TrafficError(format!(
+                "the largest size of the distribution is {} B; at least 1 B is expected",
+                end.size
+            )));
+        }
+        Ok(Cdf { points })
     }
 
     /// The points: size in bytes and cumulative probability.
@@ -197,4 +179,63 @@ impl Cdf {
         let (size_below, p_below) = self.points[above - 1];
         size_below + (size - size_below) * (probability - p_below) / (p - p_below)
     }
+}
+
+/// A line of a distribution.
+struct Line<'a> {
+    number: usize,
+    text: &'a str,
+    size: f64,
+    probability: f64,
+}
+
+impl Line<'_> {
+    fn refuse<T>(&self, problem: &str) -> Result<T, TrafficError> {
+        refuse(self.number, self.text, problem)
+    }
+}
+
+fn refuse<T>(number: usize, text: &str, problem: &str) -> Result<T, TrafficError> {
+    Err(TrafficError(format!(
+        "line {number} of the distribution, \"{text}\": {problem}"
+    )))
+}
+
+/// The lines that hold points.
+fn read_lines(text: &str) -> Result<Vec<Line<'_>>, TrafficError> {
+    // Spreadsheets put a byte order mark in front.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    let mut headings = false;
+    for (number, text) in (1..).zip(text.lines()) {
+        let text = text.split('#').next().unwrap_or("").trim();
+        if text.is_empty() {
+            continue;
+        }
+        let mut values = text
+            .split(|c: char| c == ',' || c.is_whitespace())
+            .filter(|value| !value.is_empty());
+        let (Some(size), Some(probability), None) = (values.next(), values.next(), values.next())
+        else {
+            return refuse(
+                number,
+                text,
+                "two values with a comma or a space between them are expected: bytes,cumulative",
+            );
+        };
+        match (size.parse(), probability.parse()) {
+            (Ok(size), Ok(probability)) => lines.push(Line {
+                number,
+                text,
+                size,
+                probability,
+            }),
+            (Err(_), Err(_)) if lines.is_empty() && !headings => headings = true,
+            (Err(_), _) => return refuse(number, text, "the size in bytes is not a number"),
+            (_, Err(_)) => {
+                return refuse(number, text, "the cumulative probability is not a number");
+            }
+        }
+    }
+    Ok(lines)
 }

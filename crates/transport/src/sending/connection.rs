@@ -6,6 +6,7 @@ use super::reinjection::Reinjection;
 use super::segmentation::Segmentation;
 use super::subflow::Sender;
 use super::subflow_queue::SubflowQueues;
+use super::writing::Writer;
 use crate::receiving::Reception;
 use crate::segment::UNLIMITED;
 use crate::{
@@ -181,6 +182,8 @@ pub(crate) struct Connection {
     pub queues: Option<Box<SubflowQueues>>,
     /// The receive window, if it is [`ReceiveWindow::Auto`].
     pub automatic_window: Option<Box<AutomaticWindow>>,
+    /// The application, if it has data to send only as it writes.
+    pub writer: Option<Box<Writer>>,
     pub flow: u32,
     /// Index of the first subflow; the others follow it.
     pub first: u32,
@@ -258,6 +261,11 @@ impl Connection {
                 config.receive_buffer.get(),
             ))
         });
+        let writer = config.source.map(|source| {
+            let window = receive_window;
+            receive_window = 0;
+            Box::new(Writer::new(source, config.maximum_segment, window))
+        });
         let queues = SubflowQueues::new(&config, opening.subflows);
         let scheme_bytes = opening.scheme.map_or(0, Scheme::header_bytes);
         let mut path = Path::new(
@@ -296,6 +304,7 @@ impl Connection {
                 && queues.is_none()
                 && joins_from != AFTER_DATA
                 && !is_automatic
+                && writer.is_none()
                 && opening.send_bundle <= 1,
             blocked: false,
             window_limited: true,
@@ -323,6 +332,7 @@ impl Connection {
             maximum_rto: config.maximum_rto,
             config,
             queues,
+            writer,
             automatic_window,
             flow: opening.flow,
             first,
@@ -373,6 +383,7 @@ impl Connection {
         self.is_plain = self.config.packets.is_none()
             && self.queues.is_none()
             && self.automatic_window.is_none()
+            && self.writer.is_none()
             && !self.sends_bundles;
     }
 

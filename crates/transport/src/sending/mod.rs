@@ -28,6 +28,7 @@ mod subflow_queue;
 mod timeout;
 mod view;
 mod window_use;
+mod writing;
 
 pub use account::{WAITS, Wait, Waits};
 #[cfg(feature = "checks")]
@@ -85,7 +86,10 @@ impl Sending {
     ///
     /// # Panics
     /// When the connection is to carry more than [`Config::largest_flow`].
-    pub fn open(&mut self, opening: Opening, to: ReceivingSubflow) -> SendingId {
+    pub fn open(&mut self, mut opening: Opening, to: ReceivingSubflow) -> SendingId {
+        if opening.config.source.is_some() {
+            opening.send_bundle = 1; // what is there to send is seldom more
+        }
         let place = self
             .unused_connections
             .pop()
@@ -113,6 +117,9 @@ impl Sending {
         connection.account.begin(now);
         let first = connection.first;
         let at = connection.subflow_starts.first().copied().unwrap_or(now);
+        if connection.writer.is_some() {
+            self.start_writing(id.0, now, out);
+        }
         self.open_subflow_at(first, at, now, out);
         self.account_for(id.0, now);
     }
@@ -219,6 +226,7 @@ impl Sending {
             TimerKind::Pace => self.on_pace_timer(index, now, out),
             TimerKind::Port => self.on_port_timer(index, now, out),
             TimerKind::Reinjection => self.on_reinjection_timer(index, now, out),
+            TimerKind::Write => self.on_write_timer(index, now, out),
             TimerKind::Open => {
                 if sender.phase == Phase::Unopened && sender.opened == now {
                     self.open_subflow(index, now, out);

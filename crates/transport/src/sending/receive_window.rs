@@ -70,7 +70,7 @@ impl Connection {
     #[inline(never)]
     pub fn tune_receive_window(&mut self, senders: &[Sender], now: Time) {
         if self.automatic_window.is_none() {
-            return;
+            return self.limit_to_what_is_written();
         }
         let acked = match &mut self.segmentation {
             Some(segmentation) => segmentation.acknowledge(self.data_acked),
@@ -92,6 +92,8 @@ impl Connection {
             Some(segmentation) => segmentation.allow(self.data_acked, bytes),
             None => u32::try_from((bytes / segment).max(1)).unwrap_or(u32::MAX),
         };
+        self.note_receive_window();
+        self.limit_to_what_is_written();
     }
 }
 

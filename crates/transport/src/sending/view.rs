@@ -88,6 +88,7 @@ impl Sending {
             let idle = sender.phase == Phase::Open
                 && sender.board.outstanding() == 0
                 && !connection.has_data()
+                && !connection.awaits_writing()
                 && !connection.has_data_for(sender.number);
             waits || idle || (given_up && !has_live_path(subflow))
         })
