@@ -19,6 +19,15 @@ fn run(packets: u64, more: &str) -> Output {
 
 /// The same where each link has this many microseconds of delay.
 fn run_over(delay: u32, packets: u64, more: &str) -> Output {
+    run_group(delay, packets, more, "")
+}
+
+/// A flow of five packets from an application with these keys.
+fn run_from(more: &str, application: &str) -> Output {
+    run_group(100, 5, more, application)
+}
+
+fn run_group(delay: u32, packets: u64, more: &str, keys: &str) -> Output {
     let size = packets * 1448;
     plans::run(&plans::read(&format!(
         r#"
@@ -36,6 +45,7 @@ fn run_over(delay: u32, packets: u64, more: &str) -> Output {
         name = "flow"
         pattern = "flows"
         controller = "reno"
+        {keys}
         flows = [{{ from = "a", to = "b", size = "{size} B" }}]
         "#
     )))
@@ -148,4 +158,21 @@ fn a_flow_waits_for_its_own_port() {
     );
     let rest = 3.0 * slow_packet + 1e-3 + PACKET + 1e-3;
     assert!((waits["network"] - rest).abs() < 1e-9, "{waits:?}");
+}
+
+/// Its application writes a packet every millisecond, and each is acknowledged before the next.
+#[test]
+fn a_flow_waits_for_its_application() {
+    let settings = r#"
+        [transport]
+        preset = "textbook"
+        handshake = "none"
+        ack_every = 1
+    "#;
+    let output = run_from(settings, "rate = \"11.584 Mbps\"");
+    let expected = [
+        ("data", 4.0 * (1e-3 - ROUND)),
+        ("network", 4.0 * ROUND + WAY),
+    ];
+    agree(&output, &expected);
 }

@@ -69,6 +69,8 @@ enum DataLeft {
     Some,
     /// None, for all has been sent.
     None,
+    /// None, for the application has not written any more.
+    Unwritten,
     /// None that the receive window lets go.
     BeyondReceiveWindow,
 }
@@ -215,6 +217,8 @@ impl Connection {
             DataLeft::Some
         } else if self.next_data == self.total {
             DataLeft::None
+        } else if self.has_sent_all_written() {
+            DataLeft::Unwritten
         } else {
             DataLeft::BeyondReceiveWindow
         }
@@ -227,8 +231,10 @@ impl Connection {
         }
         if !self.has_data_for(sender.number) {
             return match self.data_left() {
-                DataLeft::None if self.data_acked == self.total => Wait::Data,
-                DataLeft::None => Wait::Network,
+                DataLeft::None | DataLeft::Unwritten if self.data_acked == self.next_data => {
+                    Wait::Data
+                }
+                DataLeft::None | DataLeft::Unwritten => Wait::Network,
                 DataLeft::BeyondReceiveWindow => Wait::ReceiveWindow,
                 DataLeft::Some => Wait::SendWindow,
             };

@@ -92,6 +92,12 @@ impl Connection {
         }
     }
 
+    /// Whether all that the application has written so far has been sent.
+    pub fn has_sent_all_written(&self) -> bool {
+        let writer = self.writer.as_ref();
+        writer.is_some_and(|writer| self.next_data >= writer.written)
+    }
+
     /// Whether the application has more to write.
     pub fn awaits_writing(&self) -> bool {
         let writer = self.writer.as_ref();
