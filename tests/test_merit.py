@@ -19,7 +19,8 @@ from pathweave.errors import InputError
 from pathweave.report.build import build_report
 from pathweave.results import layout
 from pathweave.results.jsonfile import write_json
-from pathweave.results.merit import Ranking, compared_axis, parse_subject, rankings
+from pathweave.results.measures import parse_measure
+from pathweave.results.merit import Ranking, compared_axis, rankings
 from pathweave.results.present import plus_minus, times_unit
 from pathweave.results.read import find_runs
 from pathweave.results.sentences import sentences
@@ -242,7 +243,7 @@ def test_the_scenario_says_what_decides(tmp_path: Path) -> None:
 )
 def test_a_wrong_quantity_is_refused(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        parse_subject(text, ["g"])
+        parse_measure(text, ["g"])
 
 
 def test_sameness_is_said(tmp_path: Path) -> None:
@@ -379,8 +380,8 @@ def test_a_baseline_of_zero_has_a_sentence_without_percent(tmp_path: Path) -> No
 
 
 def test_words_are_not_repeated() -> None:
-    assert parse_subject("mean queue", []).text == "mean queue"
-    assert parse_subject("p99 queue", []).text == "p99 mean queue"
+    assert parse_measure("mean queue", []).text == "mean queue"
+    assert parse_measure("p99 queue", []).text == "p99 mean queue"
 
 
 def test_seeds_that_only_one_variant_has_are_named(tmp_path: Path) -> None:

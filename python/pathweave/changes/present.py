@@ -104,11 +104,11 @@ def as_html(changes: Changes) -> str:
 
 def _cells(change: Change) -> tuple[str, ...]:
     unit = unit_of(change)
-    title = change.measure.title
+    title = change.metric.title
     return (
         change.variant,
         f"{title} ({unit})" if unit else title,
-        change.measure.whose,
+        change.metric.whose,
         *(value_text(change, value, unit) for value in (change.before, change.after)),
         difference_text(change, unit),
         percent_text(change),
@@ -150,7 +150,7 @@ def unit_of(*changes: Change) -> str:
         "ratio": "%",
         "packets": "packets",
         "count": "",
-    }[changes[0].measure.unit]
+    }[changes[0].metric.unit]
 
 
 def summary(changes: Changes) -> str:

@@ -34,6 +34,13 @@ def compare(
         str,
         typer.Option(help="Smallest change that counts, in % of A's mean.", metavar="PERCENT"),
     ] = "1%",
+    quantity: Annotated[
+        list[str] | None,
+        typer.Option(
+            help='Only this, such as "p99 slowdown of web under 100 KB"; may be repeated.',
+            metavar="QUANTITY",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Compare two sets of results of one scenario: what has moved from A to B.
@@ -46,7 +53,9 @@ def compare(
     from pathweave.changes.changes import compare_folders
     from pathweave.cli.console import output, print_json
 
-    changes = compare_folders(a, b, at=at, relevant=parse_percentage(relevant))
+    changes = compare_folders(
+        a, b, at=at, relevant=parse_percentage(relevant), quantities=quantity or ()
+    )
     if json:
         print_json(changes.to_json())
     else:
@@ -94,7 +103,7 @@ def _print_variant(console: Console, changes: Changes, label: str) -> None:
     shown: dict[str, list[Change]] = {}
     same: dict[str, int] = {}
     for each in here:
-        title = each.measure.title
+        title = each.metric.title
         if each.verdict == "identical":
             same[title] = same.get(title, 0) + 1
         else:
@@ -110,7 +119,7 @@ def _print_variant(console: Console, changes: Changes, label: str) -> None:
                 f" {unit}" if unit else ""
             )
             table.add_row(
-                Padding(Text(each.measure.whose or "all"), (0, 0, 0, 2)),
+                Padding(Text(each.metric.whose or "all"), (0, 0, 0, 2)),
                 value_text(each, each.before, unit),
                 value_text(each, each.after, unit),
                 change,

@@ -79,13 +79,13 @@ def _table(changes: Changes, label: str) -> Table:
     by_title: dict[str, list[Change]] = {}
     for each in changes.changes:
         if each.variant == label:
-            by_title.setdefault(each.measure.title, []).append(each)
+            by_title.setdefault(each.metric.title, []).append(each)
     sections: list[Section] = []
     for title, rows in by_title.items():
         unit = unit_of(*rows)
         heading = f"{title} ({unit})" if unit else title
         sections.append(
-            Section(heading, [Row(each.measure.whose, "", _cells(each, unit)) for each in rows])
+            Section(heading, [Row(each.metric.whose, "", _cells(each, unit)) for each in rows])
         )
     heads = ["A", "B", "B less A", "in %", "verdict"]
     return Table(label or changes.a.scenario.name, heads, sections)

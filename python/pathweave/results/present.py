@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from pathweave.results.measures import Value
     from pathweave.results.merit import Ranking, Standing
-    from pathweave.statistics.survival import Percentile
 
 _MOST_DIGITS = 5
 """Significant digits of a value, however narrow its interval."""
@@ -89,7 +89,7 @@ def cost_columns(ranking: Ranking) -> list[tuple[str, list[str]]]:
     return [(head, texts) for head, texts, there in columns if there]
 
 
-def _bound(percentile: Percentile | None, unit: str) -> str:
+def _bound(percentile: Value | None, unit: str) -> str:
     if percentile is None:
         return "–"
     text = number(percentile.value / scale(unit), 3)
