@@ -30,6 +30,16 @@ def introduction(changes: Changes) -> list[str]:
     return [*lines, "", *method_lines(changes)]
 
 
+def population(changes: Changes) -> str:
+    """Whom the compared values are over, in words."""
+    if changes.at:
+        return f"what happened in {changes.at}, unfinished flows at their age"
+    return (
+        "all flows, jobs and operations of the window, unfinished ones at their age, and all ports"
+        " by the bytes that they sent"
+    )
+
+
 def setting_lines(changes: Changes) -> list[str]:
     """What differs in the settings, line by line: "k: 10 / 20"."""
     found = sentences(changes.differences, most=_ALL)

@@ -26,15 +26,14 @@ from pathweave.report.inside import BUDGET, Inside, inside
 from pathweave.report.library import library
 from pathweave.report.steps import Steps
 from pathweave.report.tables import (
-    Table,
     optimum_tables,
-    published_tables,
     routing_tables,
     summary_tables,
 )
 from pathweave.results.backends import SIMULATION, Comparison, comparisons
 from pathweave.results.read import StoredScenario, search
 from pathweave.results.settings import what_differs_in
+from pathweave.results.tables import published_tables
 from pathweave.results.testbed import facts, remarks
 from pathweave.results.units import count, duration, size_text
 from pathweave.results.wholefile import write_whole
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from pathweave.plots.figure import Figure
     from pathweave.plots.painters import Picture
     from pathweave.plots.palette import Palette
+    from pathweave.results.tabular import Table
 
 PAGE = "report.html"
 CHARTS = "charts"
@@ -232,7 +232,7 @@ def _part(
         optimum=optimum_tables(scenario, palette),
         optimum_notes=_optimum_notes(scenario),
         routing=routing_tables(scenario),
-        published=published_tables(scenario, palette),
+        published=published_tables(scenario, palette.colour),
         inside=inside(scenario, budget),
         figures=figures,
         resolved=json.dumps(first["resolved"], indent=2, ensure_ascii=False),

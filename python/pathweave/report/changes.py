@@ -10,6 +10,7 @@ from pathweave.changes.present import (
     difference_text,
     method_lines,
     percent_text,
+    population,
     setting_lines,
     summary,
     unit_of,
@@ -17,7 +18,7 @@ from pathweave.changes.present import (
 )
 from pathweave.changes.side import side_of
 from pathweave.errors import InputError
-from pathweave.report.tables import Cell, Row, Section, Table
+from pathweave.results.tabular import Cell, Row, Section, Table, plain_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +89,12 @@ def _table(changes: Changes, label: str) -> Table:
             Section(heading, [Row(each.metric.whose, "", _cells(each, unit)) for each in rows])
         )
     heads = ["A", "B", "B less A", "in %", "verdict"]
-    return Table(label or changes.a.scenario.name, heads, sections)
+    return Table(
+        label or changes.a.scenario.name,
+        plain_columns(*heads),
+        sections,
+        population=population(changes),
+    )
 
 
 def _cells(change: Change, unit: str) -> list[Cell]:

@@ -89,6 +89,11 @@ class Expected:
         return self.measured.unit
 
     @property
+    def population(self) -> str:
+        """Whom the values are over, in words: "all flows of the window"."""
+        return self.measured.population
+
+    @property
     def title(self) -> str:
         """A heading, as in "Goodput, mean, large, Mbps (Table 1)"."""
         text = self.measured.title

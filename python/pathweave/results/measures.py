@@ -150,9 +150,9 @@ class Measure:
         if self.quantity in OF_COLLECTIVES:
             return f"finished {noun} of the window"
         if self.is_completion:
-            sized = " with a size" if table == "flows" and not self.sizes.text else ""
+            sized = " that have a size" if table == "flows" and not self.sizes.text else ""
             window = " of the window" if table in IN_WINDOW else ""
-            return f"all {noun}{sized}{window}, unfinished ones at their age"
+            return f"all {noun}{window}{sized}, unfinished ones at their age"
         if table in IN_WINDOW or table == "fairness":
             return f"all {noun} of the window"
         if table == "links" and self.by_bytes:

@@ -209,7 +209,7 @@ def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Measur
         Standing(
             **vars(each),
             unfinished=subject.unfinished(by_label[each.label]),
-            costs=costs(scenario, each.label, subject.group),
+            costs=costs(scenario, each.label, subject.group or ""),
         )
         for each in values_of(scenario, axis, subject)
     ]

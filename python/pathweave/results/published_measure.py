@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
 from pathweave.results.checks import CHECKS
-from pathweave.results.measures import Measure, Population, Value, quantity_of
+from pathweave.results.measures import OF_SIZES, Measure, Population, Value, quantity_of
 from pathweave.results.quantities import QUANTITIES, parse_statistic
 from pathweave.results.schema import TABLES
 from pathweave.results.units import scale
@@ -127,7 +127,7 @@ class PublishedMeasure:
 
     def _measure(self, where: Where) -> Measure:
         rest = dict(where)
-        done = rest.get("end") == "finished"
+        done = rest.get("end") == "finished" and quantity_of(self.quantity).table in OF_SIZES
         if done:
             del rest["end"]
         return Measure(
