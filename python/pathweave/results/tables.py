@@ -22,6 +22,7 @@ from pathweave.results.present import (
     unit_text,
 )
 from pathweave.results.published import compare
+from pathweave.results.sizes import CLASSES
 from pathweave.results.summary import compares_survivors, summarise
 from pathweave.results.sweeps import label_of
 from pathweave.results.tabular import Cell, Column, Row, Section, Table
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from pathweave.results.measures import Value
     from pathweave.results.merit import Ranking, Standing, VariantValues
     from pathweave.results.read import StoredScenario
 
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
 
 _BESIDE = ("mean", "median", "p99")
 """What stands together in a ranking's table, so that no statistic hides another."""
+
+
+_OF_SLOWDOWN = ("mean", "median", "p95", "p99")
 
 
 def no_colour(name: str) -> str:  # noqa: ARG001
@@ -58,7 +63,9 @@ def shared_tables(scenario: StoredScenario, baseline: str | None = None) -> list
     ranked = [
         ranking_table(scenario, each) for each in rankings(scenario, baseline) if each.standings
     ]
-    return [*ranked, *group_tables(scenario), *published_tables(scenario)]
+    slowdown = slowdown_table(scenario)
+    by_size = [slowdown] if slowdown is not None else []
+    return [*ranked, *group_tables(scenario), *by_size, *published_tables(scenario)]
 
 
 def ranking_table(scenario: StoredScenario, ranking: Ranking, colour: Colour = no_colour) -> Table:
@@ -130,6 +137,48 @@ def group_tables(scenario: StoredScenario, colour: Colour = no_colour) -> list[T
         _group(scenario, str(group), summary.filter(summary["group"] == group), colour)
         for group in summary["group"].unique(maintain_order=True)
     ]
+
+
+def slowdown_table(scenario: StoredScenario, colour: Colour = no_colour) -> Table | None:
+    """Slowdown by class of flow size: a section for each class, a row for each variant.
+
+    Over the flows of all seeds; a value that depends on what is unfinished is a lower bound. None
+    where no run has ideal times.
+    """
+    counted = scenario.counted()
+    measure = Measure("slowdown")
+    sections: list[Section] = []
+    found = {
+        label: [
+            (run, rows)
+            for run in counted.runs
+            if run.label == label and (rows := measure.rows(run)) is not None
+        ]
+        for label in counted.labels()
+    }
+    swept = {sweep.axis for sweep in scenario.sweeps}
+    axis = colour_axis(scenario)
+    for name, sizes in CLASSES.items():
+        rows: list[Row] = []
+        for label, parts in found.items():
+            own = [(run, part.filter(sizes.holds())) for run, part in parts]
+            started = measure.started(own) if own else 0
+            if not started:
+                continue
+            scheme = own[0][0].axes.get(axis or "", "")
+            cells = [Cell(f"{started:,}")]
+            cells += [
+                Cell(_bounded(replace(measure, statistic=statistic).pooled_rows(own)))
+                for statistic in _OF_SLOWDOWN
+            ]
+            rows.append(Row(label or "all", "" if axis in swept else colour(scheme), cells))
+        if rows:
+            sections.append(Section(name, rows))
+    if not sections:
+        return None
+    columns = [Column("flows"), *(Column(statistic) for statistic in _OF_SLOWDOWN)]
+    title = "Slowdown by flow size: completion time over that of the flow alone"
+    return Table(title, columns, sections, population=measure.over)
 
 
 def published_tables(scenario: StoredScenario, colour: Colour = no_colour) -> list[Table]:
@@ -301,6 +350,13 @@ def _published_cell(row: Mapping[str, Any]) -> Cell:
         return Cell(text)
     difference = f"{row['difference']:+.0%}".replace("%", " %").replace("-", "−")
     return Cell(text, outside=row["within"] is False, note=difference)
+
+
+def _bounded(value: Value | None) -> str:
+    if value is None:
+        return "–"
+    text = number(value.value, 3)
+    return f"≥ {text}" if value.at_least else text
 
 
 def _largest(rows: pl.DataFrame, column: str) -> float:
