@@ -132,7 +132,8 @@ def test_each_population_has_the_value_of_its_definition(results: pathweave.Resu
             for frame in (flows, done)
         )
         assert standing.mean == pytest.approx(every)
-        assert row["ours"] == pytest.approx(finished / 1e6)  # pyright: ignore[reportOptionalOperand]
+        assert isinstance(finished, float)
+        assert row["ours"] == pytest.approx(finished / 1e6)
         assert row["ours"] != pytest.approx(standing.mean / 1e6)  # pyright: ignore[reportOptionalOperand]
         summary = results.summary().filter(pl.col("variant") == scheme)
         assert summary["goodput_mean_bps"].item() == pytest.approx(every)

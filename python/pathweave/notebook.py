@@ -22,7 +22,7 @@ from pathweave.running.shard import UNTIL_NEEDS_ALL, Shard, parse_shard
 from pathweave.running.texts import STDIN, open_text, to_toml, toml_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from distributed import Client

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pathweave.plots.forest import forest_figure
 from pathweave.report.swept import swept_table
 from pathweave.results.merit import rankings
 from pathweave.results.sentences import sentences
 from pathweave.results.tables import ranking_table
 
 if TYPE_CHECKING:
+    from pathweave.plots.figure import Figure
     from pathweave.plots.palette import Palette
     from pathweave.results.merit import Ranking
     from pathweave.results.read import StoredScenario
@@ -25,6 +27,8 @@ class Answer:
     sentences: list[str]
     tables: list[Table]
     notes: list[str]
+    figure: Figure | None
+    """Differences to the baseline; None where there are none to draw."""
 
 
 def answer(scenario: StoredScenario, palette: Palette, baseline: str | None) -> Answer:
@@ -42,6 +46,7 @@ def answer(scenario: StoredScenario, palette: Palette, baseline: str | None) -> 
         sentences=said,
         tables=[_table(scenario, ranking, palette) for ranking in found if ranking.standings],
         notes=notes,
+        figure=forest_figure(scenario, found, palette),
     )
 
 

@@ -159,21 +159,25 @@ def slowdown_table(scenario: StoredScenario, colour: Colour = no_colour) -> Tabl
     swept = {sweep.axis for sweep in scenario.sweeps}
     axis = colour_axis(scenario)
     for name, sizes in CLASSES.items():
-        rows: list[Row] = []
-        for label, parts in found.items():
+        in_panels: dict[str, list[Row]] = {}
+        for parts in found.values():
             own = [(run, part.filter(sizes.holds())) for run, part in parts]
             started = measure.started(own) if own else 0
             if not started:
                 continue
-            scheme = own[0][0].axes.get(axis or "", "")
+            axes = own[0][0].axes
+            scheme = axes.get(axis or "", "")
+            panel = label_of(axes, scenario.sweeps, leave_out=axis or "")
             cells = [Cell(f"{started:,}")]
             cells += [
                 Cell(_bounded(replace(measure, statistic=statistic).pooled_rows(own)))
                 for statistic in _OF_SLOWDOWN
             ]
-            rows.append(Row(label or "all", "" if axis in swept else colour(scheme), cells))
-        if rows:
-            sections.append(Section(name, rows))
+            row_name = f"{axis} = {scheme}" if axis in swept else scheme or "all"
+            own_colour = "" if axis in swept else colour(scheme)
+            in_panels.setdefault(panel, []).append(Row(row_name, own_colour, cells))
+        for panel, body in in_panels.items():
+            sections.append(Section(f"{name}; {panel}" if panel else name, body))
     if not sections:
         return None
     columns = [Column("flows"), *(Column(statistic) for statistic in _OF_SLOWDOWN)]
