@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pathweave.plots.forest import forest_figure
+from pathweave.plots.heat import heat_figure
 from pathweave.report.swept import swept_table
 from pathweave.results.merit import rankings
 from pathweave.results.sentences import sentences
@@ -46,7 +47,7 @@ def answer(scenario: StoredScenario, palette: Palette, baseline: str | None) -> 
         sentences=said,
         tables=[_table(scenario, ranking, palette) for ranking in found if ranking.standings],
         notes=notes,
-        figure=forest_figure(scenario, found, palette),
+        figure=heat_figure(found) or forest_figure(scenario, found, palette),
     )
 
 
