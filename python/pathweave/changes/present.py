@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pathweave.changes.judge import LEVEL
 from pathweave.results.differences import sentences
-from pathweave.results.present import plus_minus
+from pathweave.results.present import middle, plus_minus, unit_text
 from pathweave.results.units import number, rate_unit, scale, time_unit
 from pathweave.statistics.holm import CORRECTION
 
@@ -117,7 +117,7 @@ def _cells(change: Change) -> tuple[str, ...]:
     title = change.metric.title
     return (
         change.variant,
-        f"{title} ({unit})" if unit else title,
+        f"{title} ({unit_text(unit)})" if unit else title,
         change.metric.whose,
         *(value_text(change, value, unit) for value in (change.before, change.after)),
         difference_text(change, unit),
@@ -153,10 +153,11 @@ def percent_text(change: Change) -> str:
 
 def unit_of(*changes: Change) -> str:
     """One unit for changes of one measure; empty for counts."""
-    largest = max(abs(value) for each in changes for value in (each.before, each.after))
+    values = [abs(value) for each in changes for value in (each.before, each.after)]
+    largest = max(values)
     return {
         "bit/s": rate_unit(largest),
-        "s": time_unit(largest),
+        "s": time_unit(middle(values)),
         "ratio": "%",
         "packets": "packets",
         "count": "",

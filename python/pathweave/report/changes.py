@@ -18,6 +18,7 @@ from pathweave.changes.present import (
 )
 from pathweave.changes.side import side_of
 from pathweave.errors import InputError
+from pathweave.results.present import unit_text
 from pathweave.results.tabular import Cell, Row, Section, Table, plain_columns
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _table(changes: Changes, label: str) -> Table:
     sections: list[Section] = []
     for title, rows in by_title.items():
         unit = unit_of(*rows)
-        heading = f"{title} ({unit})" if unit else title
+        heading = f"{title} ({unit_text(unit)})" if unit else title
         sections.append(
             Section(heading, [Row(each.metric.whose, "", _cells(each, unit)) for each in rows])
         )
