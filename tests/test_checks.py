@@ -19,7 +19,7 @@ from pathweave.results.checks.phase_curvature import opposition, second_differen
 from pathweave.results.checks.phases import chain, following
 from pathweave.results.checks.reaching import reaching_s, start_settling
 from pathweave.results.checks.settling import settling_s
-from pathweave.results.measured import Measured, Value
+from pathweave.results.published_measure import PublishedMeasure, Value
 
 TIMEOUT_S = 0.2
 RNG = np.random.default_rng(1)
@@ -207,7 +207,7 @@ def test_trend_of_goodput_over_phases() -> None:
 
     def tau(subflow: int, phase: str, until: str) -> Value | None:
         where = {"name": "Flow 1", "subflow": subflow, "phase": phase, "until": until}
-        return Measured("phase-trend", where=where).of_run(run)
+        return PublishedMeasure("phase-trend", where=where).of_run(run)
 
     assert tau(0, "0", "3") == Value(1)
     assert tau(0, "3", "4") == Value(-1)
@@ -474,9 +474,9 @@ def test_rtt_samples_are_means_between_samples() -> None:
     assert found("rtt-samples", NOTHING, **tables) == [1, 3, 5, 2, 2, 2, 2]
     run = made_run(1, tables, resolved=PHASES)
     first = {"name": "Flow 1", "subflow": 0}
-    assert Measured("rtt-samples", where=first, during="early").of_run(run) == Value(2)
-    assert Measured("rtt-samples", where=first, during="late").of_run(run) == Value(5)
-    assert Measured("rtt-samples", during="late").of_run(run) == Value(3)
+    assert PublishedMeasure("rtt-samples", where=first, during="early").of_run(run) == Value(2)
+    assert PublishedMeasure("rtt-samples", where=first, during="late").of_run(run) == Value(5)
+    assert PublishedMeasure("rtt-samples", during="late").of_run(run) == Value(3)
     assert rows("rtt-samples", NOTHING, flows=flow_table(0)) is None
 
 
@@ -488,18 +488,20 @@ def test_a_check_is_measured_as_a_quantity_is() -> None:
     run = made_run(
         1, {"rates": series("rate_bps", values), "flows": flow_table(0, 0)}, resolved=PHASES
     )
-    one = Measured("rate-range", "max", where={"phase": ""})
+    one = PublishedMeasure("rate-range", "max", where={"phase": ""})
     assert one.of_run(run) == Value(7)
-    assert Measured("rate-range", where={"phase": "", "name": "Flow 1"}).of_run(run) == Value(5)
-    either = Measured("rate-range", "sum", where={"phase": ["", "late"], "name": "Flow 2"})
+    assert PublishedMeasure("rate-range", where={"phase": "", "name": "Flow 1"}).of_run(
+        run
+    ) == Value(5)
+    either = PublishedMeasure("rate-range", "sum", where={"phase": ["", "late"], "name": "Flow 2"})
     assert either.of_run(run) == Value(7)
-    ratio = Measured(
+    ratio = PublishedMeasure(
         "rate-range", where={"phase": "", "name": "Flow 2"}, over={"phase": "", "name": "Flow 1"}
     )
     assert ratio.of_run(run) == Value(1.4)
-    assert Measured("rate-range", where={"name": "Flow 3"}).of_run(run) is None
-    assert Measured("rate-range", where={"colour": "red"}).of_run(run) is None
-    by_nothing = Measured(
+    assert PublishedMeasure("rate-range", where={"name": "Flow 3"}).of_run(run) is None
+    assert PublishedMeasure("rate-range", where={"colour": "red"}).of_run(run) is None
+    by_nothing = PublishedMeasure(
         "rate-range", where={"phase": ""}, over={"phase": "early", "name": "Flow 2"}
     )
     assert by_nothing.of_run(run) is None  # its range is 0
@@ -511,8 +513,8 @@ def test_only_samples_of_the_phase_count() -> None:
     )
     run = made_run(1, {"queues": queues}, resolved=PHASES)
     for phase, value in (("early", 2), ("late", 15), ("", 8.5)):
-        assert Measured("queue-samples", during=phase).of_run(run) == Value(value)
-    assert Measured("queue-samples", during="never").of_run(run) is None
+        assert PublishedMeasure("queue-samples", during=phase).of_run(run) == Value(value)
+    assert PublishedMeasure("queue-samples", during="never").of_run(run) is None
 
 
 def completions(count: int, unfinished: int) -> pl.DataFrame:
@@ -549,7 +551,7 @@ def test_a_mean_of_what_is_unfinished_is_a_bound(
 ) -> None:
     """Of a thousand jobs; the run ends after 1 s, so that is the age of the unfinished ones."""
     run = made_run(1, {"jobs": completions(1000 - unfinished, unfinished)})
-    found = Measured("jct", statistic).of_run(run)
+    found = PublishedMeasure("jct", statistic).of_run(run)
     assert found is not None
     assert (found.value, found.at_least) == (pytest.approx(value), at_least)
 
@@ -572,7 +574,7 @@ def test_a_percentile_between_close_bounds_is_known(
             "jct_s": pl.Series([*times, *[None] * unfinished], dtype=pl.Float64),
         }
     )
-    found = Measured("jct", "median").of_run(made_run(1, {"jobs": jobs}))
+    found = PublishedMeasure("jct", "median").of_run(made_run(1, {"jobs": jobs}))
     assert found is not None
     assert (found.value, found.at_least) == (pytest.approx(value), at_least)
 
@@ -581,24 +583,24 @@ def test_jobs_that_start_after_the_measurement_window_do_not_count() -> None:
     """Those that are always under way when a run ends are no bound on what came before."""
     late = completions(0, 100).with_columns(in_window=pl.lit(value=False))
     run = made_run(1, {"jobs": pl.concat([completions(100, 0), late])})
-    found = Measured("jct").of_run(run)
+    found = PublishedMeasure("jct").of_run(run)
     assert found is not None
     assert (found.value, found.at_least) == (pytest.approx(0.1), False)
 
 
 def test_ages_bound_no_deviation() -> None:
     run = made_run(1, {"jobs": completions(900, 100)})
-    assert Measured("jct", "std").of_run(run) is None
+    assert PublishedMeasure("jct", "std").of_run(run) is None
 
 
 def test_no_jobs_have_no_completion_time() -> None:
-    assert Measured("jct").of_run(made_run(1, {"jobs": completions(0, 0)})) is None
+    assert PublishedMeasure("jct").of_run(made_run(1, {"jobs": completions(0, 0)})) is None
 
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_a_run_without_tables_has_nothing_for_a_check(name: str) -> None:
     assert CHECKS[name].table(made_run(1, {}, resolved=NOTHING)) is None
-    assert Measured(name).of_run(made_run(1, {}, resolved=NOTHING)) is None
+    assert PublishedMeasure(name).of_run(made_run(1, {}, resolved=NOTHING)) is None
 
 
 def test_flows_under_way_at_the_end_count() -> None:
@@ -611,4 +613,6 @@ def test_flows_under_way_at_the_end_count() -> None:
             "goodput_bps": [9e6, 3e6, None],
         }
     )
-    assert Measured("goodput", unit="Mbps").of_run(made_run(1, {"flows": flows})) == Value(6e6)
+    assert PublishedMeasure("goodput", unit="Mbps").of_run(made_run(1, {"flows": flows})) == Value(
+        6e6
+    )

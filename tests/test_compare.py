@@ -33,8 +33,8 @@ def change(changes: Changes, quantity: str, taken: str = "mean", **more: str) ->
     (found,) = [
         each
         for each in changes.changes
-        if (each.measure.quantity, each.measure.taken) == (quantity, taken)
-        and all(getattr(each.measure, key) == value for key, value in more.items())
+        if (each.metric.quantity, each.metric.taken) == (quantity, taken)
+        and all(getattr(each.metric, key) == value for key, value in more.items())
     ]
     return found
 
@@ -102,7 +102,7 @@ def test_unchanged_results_rarely_move() -> None:
     for pair in range(PAIRS):
         found = compare_sides(drawn_side("A", pair), drawn_side("B", pair), relevant=0.0)
         assert {each.method for each in found.changes} == {"paired"}
-        quantities = [each.measure.quantity for each in found.changes]
+        quantities = [each.metric.quantity for each in found.changes]
         assert sorted(quantities) == ["fairness", "fct", "goodput", "timeouts"]
         alarms += bool(found.moved)
     assert alarms <= ALARMS
@@ -325,7 +325,7 @@ def test_no_verdict_rests_on_survivors() -> None:
         return found
 
     changes = compare_sides(made_side("A", runs(0)), made_side("B", runs(1)))
-    assert ("fct", "mean") not in {(e.measure.quantity, e.measure.taken) for e in changes.changes}
+    assert ("fct", "mean") not in {(e.metric.quantity, e.metric.taken) for e in changes.changes}
     assert change(changes, "fct", "median").verdict == "not told apart"
     left = change(changes, "fct", "unfinished")
     assert (left.before, left.after, left.verdict) == (0, pytest.approx(0.2), "moved")
@@ -344,7 +344,7 @@ def test_a_median_that_is_not_known_is_not_compared() -> None:
         for name, late in (("A", 0.2), ("B", nan))
     ]
     changes = compare_sides(*sides)
-    assert ("fct", "median") not in {(e.measure.quantity, e.measure.taken) for e in changes.changes}
+    assert ("fct", "median") not in {(e.metric.quantity, e.metric.taken) for e in changes.changes}
     assert changes.notes == [
         (
             'median flow completion time of "g" is not compared: '
@@ -417,7 +417,7 @@ def test_phases_are_compared_one_by_one() -> None:
     assert change(changes, "phase_goodput", phase="alone").verdict == "not told apart"
     assert change(changes, "phase_goodput", phase="shared").verdict == "moved"
     shared = compare_sides(phased("A", 0.0), phased("B", 2.0), at="shared")
-    assert [(each.measure.quantity, each.measure.phase) for each in shared.changes] == [
+    assert [(each.metric.quantity, each.metric.phase) for each in shared.changes] == [
         ("phase_goodput", "shared"),
         ("fairness", "shared"),
     ]
@@ -437,7 +437,7 @@ def test_a_window_of_time_takes_what_was_recorded_in_it() -> None:
     part = compare_sides(*sides, at="950 ms..2 s")
     assert change(part, "goodput").after == pytest.approx(24, rel=0.01)
     assert change(late, "queue", of="host").before == pytest.approx(np.mean(range(10, 21)))
-    assert {each.measure.quantity for each in late.changes} == {"goodput", "queue"}
+    assert {each.metric.quantity for each in late.changes} == {"goodput", "queue"}
     # Flows that start in it have completion times.
     first = change(compare_sides(*sides, at="0.4 s..0.6 s"), "fct")
     assert first.before == pytest.approx(0.1)
@@ -468,7 +468,7 @@ def test_ports_count_by_what_they_sent() -> None:
     )
     a, b = (made_side(name, [made_run(1, {"links": links})]) for name in "AB")
     queue = change(compare_sides(a, b), "queue")  # a layer that sent nothing has none
-    assert (queue.measure.of, queue.before) == ("rack", 7.0)
+    assert (queue.metric.of, queue.before) == ("rack", 7.0)
 
 
 def test_the_fairness_of_one_group_counts_once() -> None:
@@ -476,9 +476,9 @@ def test_the_fairness_of_one_group_counts_once() -> None:
         frame = flows([1.0, 3.0, 5.0, 7.0]).with_columns(group=pl.Series(groups))
         a, b = (made_side(name, [made_run(1, {"flows": frame})]) for name in "AB")
         return [
-            each.measure.of
+            each.metric.of
             for each in compare_sides(a, b).changes
-            if each.measure.quantity == "fairness"
+            if each.metric.quantity == "fairness"
         ]
 
     assert grouped(["g", "g", "g", "g"]) == ["g"]
@@ -505,8 +505,8 @@ def test_one_subflow_each_counts_once() -> None:
         ]
         return made_side("A", runs)
 
-    single = {each.measure.quantity for each in compare_sides(subflows(1), subflows(1)).changes}
-    several = {each.measure.quantity for each in compare_sides(subflows(2), subflows(2)).changes}
+    single = {each.metric.quantity for each in compare_sides(subflows(1), subflows(1)).changes}
+    several = {each.metric.quantity for each in compare_sides(subflows(2), subflows(2)).changes}
     assert several - single == {"subflow_goodput"}
 
 

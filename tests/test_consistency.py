@@ -17,11 +17,11 @@ from pathweave.reproducing.sample import Sample
 from pathweave.reproducing.verdict import Consistency, Judged, Outcome, judge
 from pathweave.reproducing.words import checked_text, paper_size_text
 from pathweave.results.expected import Expected, Point
-from pathweave.results.measured import Measured
+from pathweave.results.published_measure import PublishedMeasure
 from test_verdicts import Given, bound, number, sampled
 
 CONSISTENT, DISAGREES, NOT_COMPARED = Consistency
-GOODPUT = Measured("goodput", unit="Mbps")
+GOODPUT = PublishedMeasure("goodput", unit="Mbps")
 NOTHING = Sample({}, {})
 
 

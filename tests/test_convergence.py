@@ -13,7 +13,7 @@ from pathweave.results import arrivals as module
 from pathweave.results.arrivals import Arrival, arrivals, intervals_in_bin, whole_intervals
 from pathweave.results.checks.share import share_settling, time_to_own_share
 from pathweave.results.convergence import convergence, time_to_fair_share
-from pathweave.results.measured import Measured, Value
+from pathweave.results.published_measure import PublishedMeasure, Value
 from pathweave.results.units import amount, seconds
 
 HALF, UNFAIR = (5.0, 5.0), (7.0, 3.0)
@@ -140,7 +140,9 @@ def test_what_never_came_is_a_bound() -> None:
     rates = [(n / 10, flow, 6000.0 * flow) for n in range(1, 21) for flow in (0, 1)]
     run = run_of(rates, [0.0, 0.5])
     for name in ("share-settling", "time_to_fair_share"):
-        assert Measured(name).of_run(run) == Value(0.5, at_least=True)  # the run ends after 1 s
+        assert PublishedMeasure(name).of_run(run) == Value(
+            0.5, at_least=True
+        )  # the run ends after 1 s
 
 
 def test_flows_that_start_together_are_under_way_together() -> None:

@@ -11,7 +11,7 @@ from conftest import run_here
 from made_results import made_run
 from pathweave.results.checks import max_min
 from pathweave.results.checks.max_min import max_min_shares, max_min_totals, totals
-from pathweave.results.measured import Measured, Value
+from pathweave.results.published_measure import PublishedMeasure, Value
 from pathweave.results.read import StoredRun, find_runs
 
 # "both" has a link of its own and shares the other one with "one", which leaves at half-time. Its
@@ -82,7 +82,7 @@ def test_fair_rates_change_when_a_flow_ends(tmp_path: Path) -> None:
     assert rates["both", ""] == pytest.approx(GBPS * (1 + alone / (40e-3 - begin_s)))
     assert rates["one", ""] == pytest.approx(GBPS)
     goodput = run.read("flows").filter(pl.col("name") == "both")["goodput_bps"].item()
-    share = Measured("max-min-share", where={"name": "both", "phase": ""}).of_run(run)
+    share = PublishedMeasure("max-min-share", where={"name": "both", "phase": ""}).of_run(run)
     assert share == Value(pytest.approx(goodput / rates["both", ""]))  # pyright: ignore[reportArgumentType]
 
 

@@ -15,9 +15,9 @@ from pathweave.reproducing.reproduced import Reproduced, counted_text, reproduce
 from pathweave.reproducing.sample import Sample
 from pathweave.reproducing.verdict import Outcome
 from pathweave.results.expected import Expected, Point
-from pathweave.results.measured import Measured
+from pathweave.results.published_measure import PublishedMeasure
 
-GOODPUT = Measured("goodput", unit="Mbps")
+GOODPUT = PublishedMeasure("goodput", unit="Mbps")
 ONE = Number("goodput", "", Expected(GOODPUT, 0.1, "", (), (Point({}, 100.0),)))
 TWO = Number(
     "goodput",

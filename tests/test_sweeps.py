@@ -24,7 +24,8 @@ from pathweave.plots.frames import Source, palette_of
 from pathweave.report.build import build_report
 from pathweave.results.along import along, values_text
 from pathweave.results.costs import Costs
-from pathweave.results.merit import Ranking, Standing, Subject
+from pathweave.results.measures import Measure
+from pathweave.results.merit import Ranking, Standing
 from pathweave.results.read import StoredScenario
 from pathweave.results.sentences import sentences
 from pathweave.results.sweeps import Sweep
@@ -342,7 +343,7 @@ COSTS = Costs(None, None, None, None, None, None, None)
 
 def ranking(values: Mapping[str, Mapping[str, Sequence[float]]], *, larger: bool) -> Ranking:
     """A ranking of made-up values by scheme and load; the first scheme is the baseline."""
-    subject = Subject("goodput" if larger else "fct", "mean", "web")
+    subject = Measure("goodput" if larger else "fct", "mean", "web")
     baseline = next(iter(values))
     standings: list[Standing] = []
     for scheme, line in values.items():

@@ -24,11 +24,11 @@ from pathweave.reproducing.verdict import (
 )
 from pathweave.results.expected import Expected
 from pathweave.results.expected import Point as Published
-from pathweave.results.measured import Measured
+from pathweave.results.published_measure import PublishedMeasure
 from pathweave.statistics.kendall import kendall_tau
 
 SEEDS = 5
-GOODPUT = Measured("goodput", unit="Mbps")
+GOODPUT = PublishedMeasure("goodput", unit="Mbps")
 
 
 def values(mean: float, spread: float = 0.0, seeds: int = SEEDS) -> dict[int, float]:
@@ -50,7 +50,7 @@ def number(
     unit: str = "Mbps",
     axis: str = "scheme",
 ) -> Number:
-    measured = Measured("goodput", unit=unit)
+    measured = PublishedMeasure("goodput", unit=unit)
     if relative_to:
         measured = replace(measured, relative_to={"scheme": relative_to})
     points = tuple(Published({axis: name}, value) for name, value in published.items())

@@ -22,7 +22,7 @@ from pathweave.running.shard import UNTIL_NEEDS_ALL, Shard, parse_shard
 from pathweave.running.texts import STDIN, open_text, to_toml, toml_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from distributed import Client
@@ -70,6 +70,7 @@ def compare(
     *,
     at: str | None = None,
     relevant: float = RELEVANT,
+    quantities: Sequence[str] = (),
 ) -> Changes:
     """Compare two sets of results of one scenario: what has moved from `a`, the baseline, to `b`.
 
@@ -82,13 +83,15 @@ def compare(
         b: other results of the same scenario.
         at: the name of a phase, or a window of time such as "10 s..15 s", that both have.
         relevant: smallest change that counts, as a part of the mean of `a`.
+        quantities: compare these alone, such as "p99 slowdown of bg under 100 KB".
 
     Raises:
         InputError: there is nothing to compare, or more than one scenario or settings on a side.
     """
     from pathweave.changes.changes import compare_sides  # a run does without statistics
 
-    return compare_sides(_side("A", a), _side("B", b), at=at, relevant=relevant)
+    sides = _side("A", a), _side("B", b)
+    return compare_sides(*sides, at=at, relevant=relevant, quantities=quantities)
 
 
 def _side(name: str, results: str | os.PathLike[str] | Results) -> Side:

@@ -21,7 +21,7 @@ _COLLECTED = re.compile(r"Collected\s*:\s*([0-9]+)")
 
 
 @dataclass(frozen=True)
-class Measured:
+class NativeRun:
     """What one run of the binary says of itself."""
 
     packet_hops: int
@@ -63,7 +63,7 @@ def build(tree: Path, profile: Profile = "release") -> Path:
     raise PathweaveError(f"cargo built no {BINARY}")
 
 
-def measure(binary: Path, scenario: Path, until: str) -> Measured:
+def measure(binary: Path, scenario: Path, until: str) -> NativeRun:
     """Run `scenario` up to simulated time `until` ("20 ms")."""
     return measured(_run(command(binary, scenario, until), scenario).stdout, scenario)
 
@@ -89,11 +89,11 @@ def has_valgrind() -> bool:
     return shutil.which("valgrind") is not None
 
 
-def measured(text: str, scenario: Path) -> Measured:
+def measured(text: str, scenario: Path) -> NativeRun:
     """What the binary printed about `scenario`. Raises `PathweaveError` if that is not its JSON."""
     try:
         value: dict[str, Any] = json.loads(text)
-        return Measured(
+        return NativeRun(
             packet_hops=int(value["packet_hops"]),
             cpu_s=float(value["cpu_s"]),
             peak_rss_mb=float(value["peak_rss_mb"]),

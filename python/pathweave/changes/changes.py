@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pathweave.changes.judge import LEVEL, Change, Compared, judge
-from pathweave.changes.measure import observe
+from pathweave.changes.observe import observe, observe_asked
 from pathweave.changes.pairing import Pairing, pairing
 from pathweave.changes.relevance import RELEVANT
 from pathweave.changes.side import Side, read_side
 from pathweave.changes.span import parse_span, phases_of
 from pathweave.errors import InputError
 from pathweave.results.differences import differences, flatten
+from pathweave.results.measures import parse_measure
 from pathweave.results.settings import what_differs
 from pathweave.statistics.holm import CORRECTION
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from pathweave.changes.observe import Observed
     from pathweave.changes.span import Span
+    from pathweave.results.measures import Measure
     from pathweave.results.read import StoredRun
 
 _TEXTS = ("variant", "quantity", "taken", "of", "phase", "unit", "method", "verdict")
@@ -132,19 +135,31 @@ class Changes:
 
 
 def compare_folders(
-    a: Path, b: Path, *, at: str | None = None, relevant: float = RELEVANT
+    a: Path,
+    b: Path,
+    *,
+    at: str | None = None,
+    relevant: float = RELEVANT,
+    quantities: Sequence[str] = (),
 ) -> Changes:
     """Compare the results in folder `b` with those in folder `a`, the baseline.
 
     Each holds results of one scenario with the same settings. `at` is the name of a phase, or a
-    window of time such as "10 s..15 s". `relevant` is a part of the baseline's mean. Raises
-    `InputError` where there is nothing to compare.
+    window of time such as "10 s..15 s". `relevant` is a part of the baseline's mean. With
+    `quantities`, such as "p99 slowdown of bg under 100 KB", these alone are compared, as one family
+    of tests. Raises `InputError` where there is nothing to compare.
     """
-    return compare_sides(read_side("A", a), read_side("B", b), at=at, relevant=relevant)
+    sides = read_side("A", a), read_side("B", b)
+    return compare_sides(*sides, at=at, relevant=relevant, quantities=quantities)
 
 
 def compare_sides(
-    a: Side, b: Side, *, at: str | None = None, relevant: float = RELEVANT
+    a: Side,
+    b: Side,
+    *,
+    at: str | None = None,
+    relevant: float = RELEVANT,
+    quantities: Sequence[str] = (),
 ) -> Changes:
     """The same for results that have been read."""
     if a.scenario.name != b.scenario.name:
@@ -158,14 +173,19 @@ def compare_sides(
             f"{a.given} and {b.given} have no variant in common: A has"
             f" {', '.join(a.scenario.labels())}; B has {', '.join(b.scenario.labels())}"
         )
+    if quantities and at is not None:
+        raise InputError("--quantity names values of the whole window, so it goes without --at")
+    groups = [group for group in a.scenario.groups if group in b.scenario.groups]
+    asked = [parse_measure(text, groups, "--quantity") for text in quantities]
     span = None if at is None else _span(a, b, labels, at)
     differing = what_differs([a.scenario.settings, b.scenario.settings])
     variants = [_variant(a, b, label) for label in labels]
-    compared = [_compared(a, b, variant, span) for variant in variants]
+    compared = [_compared(a, b, variant, span, asked) for variant in variants]
     changes, notes = judge(compared, relevant)
     if not changes:
         where = f' at "{at}"' if at is not None else ""
-        raise InputError(f"{a.given} and {b.given} have no quantity in common{where}")
+        why = "".join(f"; {note}" for note in dict.fromkeys(note for _, note in notes))
+        raise InputError(f"{a.given} and {b.given} have no quantity in common{where}{why}")
     return Changes(
         a=a,
         b=b,
@@ -180,14 +200,14 @@ def compare_sides(
 
 def change_to_json(change: Change) -> dict[str, Any]:
     """A change as a row of a table."""
-    measure = change.measure
+    metric = change.metric
     return {
         "variant": change.variant,
-        "quantity": measure.quantity,
-        "taken": measure.taken,
-        "of": measure.of,
-        "phase": measure.phase,
-        "unit": measure.unit,
+        "quantity": metric.quantity,
+        "taken": metric.taken,
+        "of": metric.of,
+        "phase": metric.phase,
+        "unit": metric.unit,
         "before": change.before,
         "after": change.after,
         "seeds_before": change.seeds[0],
@@ -267,9 +287,12 @@ def _settings_of(run: StoredRun) -> dict[str, Any]:
     return resolved | {"measure": measure}
 
 
-def _compared(a: Side, b: Side, variant: Variant, span: Span) -> Compared:
+def _compared(a: Side, b: Side, variant: Variant, span: Span, asked: Sequence[Measure]) -> Compared:
+    def observed(run: StoredRun) -> Observed:
+        return observe_asked(run, asked) if asked else observe(run, span)
+
     before, after = (
-        {seed: observe(run, span) for seed, run in sorted(side.runs(variant.label).items())}
+        {seed: observed(run) for seed, run in sorted(side.runs(variant.label).items())}
         for side in (a, b)
     )
     return Compared(

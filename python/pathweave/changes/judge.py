@@ -12,8 +12,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from pathweave.changes.measure import Measure
+from pathweave.changes.observe import Metric
 from pathweave.results.completion import FEW_UNFINISHED, Completion, together
+from pathweave.results.measures import of_completion
 from pathweave.results.quantities import QUANTITIES
 from pathweave.statistics.holm import holm
 from pathweave.statistics.interval import t_critical, two_sided_p
@@ -23,7 +24,7 @@ from pathweave.statistics.welch import welch_difference
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pathweave.changes.measure import Observed
+    from pathweave.changes.observe import Observed
 
 LEVEL: Final = 0.01
 """Largest probability of any false "moved" or "irrelevant" in one comparison."""
@@ -49,7 +50,7 @@ class Change:
     """What became of one quantity of one variant from A, the baseline, to B."""
 
     variant: str
-    measure: Measure
+    metric: Metric
     before: float
     """Mean of A over its seeds, in base units; over the common ones where they are paired."""
     after: float
@@ -77,7 +78,7 @@ class _Estimate:
     """A change before there is a verdict on it."""
 
     variant: str
-    measure: Measure
+    metric: Metric
     before: float
     after: float
     seeds: tuple[int, int]
@@ -100,12 +101,12 @@ def judge(
     for each in compared:
         before, after, remarks = _values(each)
         notes += [(each.variant, remark) for remark in remarks]
-        for measure in _ordered(before, after):
-            if before.get(measure) and after.get(measure):
-                estimates.append(_estimate(each, measure, before[measure], after[measure]))
+        for metric in _ordered(before, after):
+            if before.get(metric) and after.get(metric):
+                estimates.append(_estimate(each, metric, before[metric], after[metric]))
             else:
-                side = "A" if before.get(measure) else "B"
-                notes.append((each.variant, f"{measure.text}: only in {side}"))
+                side = "A" if before.get(metric) else "B"
+                notes.append((each.variant, f"{metric.text}: only in {side}"))
     tested = [place for place, each in enumerate(estimates) if each.p_value is not None]
     family = holm([p for each in estimates if (p := each.p_value) is not None], LEVEL)
     adjusted = dict(zip(tested, family.adjusted, strict=True))
@@ -126,7 +127,7 @@ def _change(each: _Estimate, adjusted_p: float | None, relevant: float) -> Chang
         verdict = "moved" if relative >= relevant else "irrelevant"
     return Change(
         variant=each.variant,
-        measure=each.measure,
+        metric=each.metric,
         before=each.before,
         after=each.after,
         seeds=each.seeds,
@@ -142,7 +143,7 @@ def _change(each: _Estimate, adjusted_p: float | None, relevant: float) -> Chang
 
 
 def _estimate(
-    compared: Compared, measure: Measure, before: dict[int, float], after: dict[int, float]
+    compared: Compared, metric: Metric, before: dict[int, float], after: dict[int, float]
 ) -> _Estimate:
     common = sorted(before.keys() & after.keys())
     paired = compared.paired and len(common) >= min(2, len(before), len(after))
@@ -166,12 +167,12 @@ def _estimate(
         degrees = unpaired.degrees
     if half is not None and p_value is not None and degrees:
         method = "paired" if paired else "Welch"
-        error = _least_error(compared, measure, seeds)
+        error = _least_error(compared, metric, seeds)
         if half < (least := t_critical(degrees, 1 - LEVEL) * error):
             half, p_value = least, two_sided_p(difference / error, degrees)
     return _Estimate(
         variant=compared.variant,
-        measure=measure,
+        metric=metric,
         before=_mean(ours),
         after=_mean(theirs),
         seeds=(len(ours), len(theirs)),
@@ -184,7 +185,7 @@ def _estimate(
 
 
 def _least_error(
-    compared: Compared, measure: Measure, seeds: tuple[Sequence[int], Sequence[int]]
+    compared: Compared, metric: Metric, seeds: tuple[Sequence[int], Sequence[int]]
 ) -> float:
     """The least standard error of a change of a count; 0 of what is no count.
 
@@ -192,10 +193,10 @@ def _least_error(
     then says that the change is certain, which it is not. So the number of events of each side, all
     seeds together, is taken to be uncertain by one event or more.
     """
-    if not measure.is_count:
+    if not metric.is_count:
         return 0.0
     totals = [
-        sum(side[seed].size(measure) for seed in of)
+        sum(side[seed].size(metric) for seed in of)
         for side, of in zip((compared.before, compared.after), seeds, strict=True)
     ]
     return math.hypot(*(1 / total for total in totals if total))
@@ -205,11 +206,11 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-_ByMeasure = dict[Measure, dict[int, float]]
+_ByMetric = dict[Metric, dict[int, float]]
 
 
-def _values(compared: Compared) -> tuple[_ByMeasure, _ByMeasure, list[str]]:
-    """Values by measure and seed of both sides, and what could not be compared."""
+def _values(compared: Compared) -> tuple[_ByMetric, _ByMetric, list[str]]:
+    """Values by metric and seed of both sides, and what could not be compared."""
     before = _plain(compared.before)
     after = _plain(compared.after)
     notes: list[str] = []
@@ -221,44 +222,50 @@ def _values(compared: Compared) -> tuple[_ByMeasure, _ByMeasure, list[str]]:
         ours, theirs = (_completions(side, name, of) for side in sides)
         remark = _add_completions(name, of, ours, theirs, before, after)
         notes += [remark] if remark else []
+    for metric in dict.fromkeys(
+        metric for side in sides for each in side.values() for metric in each.bounds
+    ):
+        before.pop(metric, None)
+        after.pop(metric, None)
+        notes.append(f"{metric.text} is not compared: only a lower bound is known of some runs")
     _drop_repeated(before, after)
     return before, after, notes
 
 
-def _drop_repeated(before: _ByMeasure, after: _ByMeasure) -> None:
+def _drop_repeated(before: _ByMetric, after: _ByMetric) -> None:
     """Leave out values that say the same as others, so that each counts once in the family.
 
     Where every flow has one subflow, its goodput is the flow's. Where there is one traffic group,
     the fairness between all flows is that within the group.
     """
-    for measure in [*before]:
+    for metric in [*before]:
         if any(
-            before[measure] == before.get(other) and after.get(measure) == after.get(other)
-            for other in _said_by(measure, before)
+            before[metric] == before.get(other) and after.get(metric) == after.get(other)
+            for other in _said_by(metric, before)
         ):
-            del before[measure]
-            after.pop(measure, None)
+            del before[metric]
+            after.pop(metric, None)
 
 
-def _said_by(measure: Measure, known: _ByMeasure) -> list[Measure]:
+def _said_by(metric: Metric, known: _ByMetric) -> list[Metric]:
     """The measures that may say the same as this one."""
-    if measure.quantity == "fairness" and not measure.of:
+    if metric.quantity == "fairness" and not metric.of:
         return [
             each
             for each in known
-            if (each.quantity, each.phase) == (measure.quantity, measure.phase) and each.of
+            if (each.quantity, each.phase) == (metric.quantity, metric.phase) and each.of
         ]
     flows = {"subflow_goodput": "goodput", "phase_subflow_goodput": "phase_goodput"}
-    if measure.quantity in flows:
-        return [replace(measure, quantity=flows[measure.quantity])]
+    if metric.quantity in flows:
+        return [replace(metric, quantity=flows[metric.quantity])]
     return []
 
 
-def _plain(side: Mapping[int, Observed]) -> _ByMeasure:
-    found: _ByMeasure = {}
+def _plain(side: Mapping[int, Observed]) -> _ByMetric:
+    found: _ByMetric = {}
     for seed, observed in side.items():
-        for measure, value in observed.values.items():
-            found.setdefault(measure, {})[seed] = value
+        for metric, value in observed.values.items():
+            found.setdefault(metric, {})[seed] = value
     return found
 
 
@@ -275,24 +282,28 @@ def _add_completions(
     of: str,
     ours: Mapping[int, Completion],
     theirs: Mapping[int, Completion],
-    before: _ByMeasure,
-    after: _ByMeasure,
+    before: _ByMetric,
+    after: _ByMetric,
 ) -> str:
     """Add what both sides can be compared by; say what cannot be."""
     left = max(together([*side.values()]).unfinished for side in (ours, theirs))
     # The share of flows without a slowdown is that of flows without a completion time.
     if left and ours and theirs and name != "slowdown":
-        share = Measure(name, "unfinished", of)
+        share = Metric(name, "unfinished", of)
         before[share] = {seed: each.unfinished for seed, each in ours.items()}
         after[share] = {seed: each.unfinished for seed, each in theirs.items()}
     if left <= FEW_UNFINISHED:
-        mean = Measure(name, "mean", of)
+        mean = Metric(name, "mean", of)
         for side, found in ((before, ours), (after, theirs)):
-            means = {seed: _mean(each.times) for seed, each in found.items() if each.times}
+            means = {
+                seed: value.value
+                for seed, each in found.items()
+                if each.times and (value := of_completion(each, "mean", few=True)) is not None
+            }
             if means:
                 side[mean] = means
         return ""
-    median = Measure(name, "median", of)
+    median = Metric(name, "median", of)
     first, second = _medians(ours), _medians(theirs)
     if first is None or second is None:
         share = f"up to {100 * left:.0f} % of a run's flows"
@@ -305,14 +316,14 @@ def _medians(side: Mapping[int, Completion]) -> dict[int, float] | None:
     """Medians over what is done and what is not; None where one is only a lower bound."""
     found: dict[int, float] = {}
     for seed, each in side.items():
-        median = each.percentile(50)
+        median = of_completion(each, "median")
         if median is None or median.at_least:
             return None
         found[seed] = median.value
     return found
 
 
-def _ordered(before: _ByMeasure, after: _ByMeasure) -> list[Measure]:
+def _ordered(before: _ByMetric, after: _ByMetric) -> list[Metric]:
     """All measures in the order of the quantities, then of the traffic groups."""
     places = {name: place for place, name in enumerate(QUANTITIES)}
     return sorted(dict.fromkeys((*before, *after)), key=lambda each: places[each.quantity])

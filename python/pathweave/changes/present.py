@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pathweave.changes.judge import LEVEL
 from pathweave.results.differences import sentences
-from pathweave.results.present import plus_minus
+from pathweave.results.present import middle, plus_minus, unit_text
 from pathweave.results.units import number, rate_unit, scale, time_unit
 from pathweave.statistics.holm import CORRECTION
 
@@ -28,6 +28,16 @@ def introduction(changes: Changes) -> list[str]:
     if changes.at:
         lines += ["", f"Compared at: {changes.at}"]
     return [*lines, "", *method_lines(changes)]
+
+
+def population(changes: Changes) -> str:
+    """Whom the compared values are over, in words."""
+    if changes.at:
+        return f"what happened in {changes.at}, unfinished flows at their age"
+    return (
+        "all flows, jobs and operations of the window, unfinished ones at their age, and all ports"
+        " by the bytes that they sent"
+    )
 
 
 def setting_lines(changes: Changes) -> list[str]:
@@ -104,11 +114,11 @@ def as_html(changes: Changes) -> str:
 
 def _cells(change: Change) -> tuple[str, ...]:
     unit = unit_of(change)
-    title = change.measure.title
+    title = change.metric.title
     return (
         change.variant,
-        f"{title} ({unit})" if unit else title,
-        change.measure.whose,
+        f"{title} ({unit_text(unit)})" if unit else title,
+        change.metric.whose,
         *(value_text(change, value, unit) for value in (change.before, change.after)),
         difference_text(change, unit),
         percent_text(change),
@@ -143,14 +153,15 @@ def percent_text(change: Change) -> str:
 
 def unit_of(*changes: Change) -> str:
     """One unit for changes of one measure; empty for counts."""
-    largest = max(abs(value) for each in changes for value in (each.before, each.after))
+    values = [abs(value) for each in changes for value in (each.before, each.after)]
+    largest = max(values)
     return {
         "bit/s": rate_unit(largest),
-        "s": time_unit(largest),
+        "s": time_unit(middle(values)),
         "ratio": "%",
         "packets": "packets",
         "count": "",
-    }[changes[0].measure.unit]
+    }[changes[0].metric.unit]
 
 
 def summary(changes: Changes) -> str:

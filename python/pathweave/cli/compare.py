@@ -34,6 +34,13 @@ def compare(
         str,
         typer.Option(help="Smallest change that counts, in % of A's mean.", metavar="PERCENT"),
     ] = "1%",
+    quantity: Annotated[
+        list[str] | None,
+        typer.Option(
+            help='Only this, such as "p99 slowdown of web under 100 KB"; may be repeated.',
+            metavar="QUANTITY",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Compare two sets of results of one scenario: what has moved from A to B.
@@ -46,7 +53,9 @@ def compare(
     from pathweave.changes.changes import compare_folders
     from pathweave.cli.console import output, print_json
 
-    changes = compare_folders(a, b, at=at, relevant=parse_percentage(relevant))
+    changes = compare_folders(
+        a, b, at=at, relevant=parse_percentage(relevant), quantities=quantity or ()
+    )
     if json:
         print_json(changes.to_json())
     else:
@@ -67,10 +76,11 @@ def print_changes(console: Console, changes: Changes) -> None:
     """Print what differs and what changed, a table for each variant."""
     from rich.text import Text
 
-    from pathweave.changes.present import introduction, summary
+    from pathweave.changes.present import introduction, population, summary
 
     for line in introduction(changes):
         console.print(line, markup=False, soft_wrap=True)
+    console.print(f"Values are over {population(changes)}.", markup=False, soft_wrap=True)
     for variant in changes.variants:
         if not variant.identical:
             _print_variant(console, changes, variant.label)
@@ -89,12 +99,13 @@ def _print_variant(console: Console, changes: Changes, label: str) -> None:
 
     from pathweave.changes.present import difference_text, percent_text, unit_of, value_text
     from pathweave.cli.tables import plain_table
+    from pathweave.results.present import unit_text
 
     here = [each for each in changes.changes if each.variant == label]
     shown: dict[str, list[Change]] = {}
     same: dict[str, int] = {}
     for each in here:
-        title = each.measure.title
+        title = each.metric.title
         if each.verdict == "identical":
             same[title] = same.get(title, 0) + 1
         else:
@@ -102,15 +113,15 @@ def _print_variant(console: Console, changes: Changes, label: str) -> None:
     table = plain_table("A", "B", "B less A\nin %", "verdict")
     for title, rows in shown.items():
         unit = unit_of(*rows)
-        table.add_row(Text(f"{title} ({unit})" if unit else title, "italic"))
+        table.add_row(Text(f"{title} ({unit_text(unit)})" if unit else title, "italic"))
         for each in rows:
             style = {"moved": "yellow", "irrelevant": "dim"}.get(each.verdict, "")
             # A baseline of 0 has no percentage.
             change = percent_text(each) or difference_text(each, unit) + (
-                f" {unit}" if unit else ""
+                f" {unit_text(unit)}" if unit else ""
             )
             table.add_row(
-                Padding(Text(each.measure.whose or "all"), (0, 0, 0, 2)),
+                Padding(Text(each.metric.whose or "all"), (0, 0, 0, 2)),
                 value_text(each, each.before, unit),
                 value_text(each, each.after, unit),
                 change,

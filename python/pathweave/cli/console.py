@@ -17,6 +17,10 @@ MAX_WIDTH = 110
 """Columns that tables use at most, however wide the terminal."""
 
 
+SCHEMA = 1
+"""Version of the JSON documents: it grows when a key changes its meaning or goes."""
+
+
 def output() -> Console:
     """The console for results."""
     return _console(stderr=False)
@@ -47,9 +51,12 @@ def say(console: Console, text: str | Text) -> None:
 def print_json(value: object) -> None:
     """Print `value` to stdout as JSON; characters beyond ASCII stand as they are.
 
-    Numbers that are not finite, which have no JSON, become null.
+    Numbers that are not finite, which have no JSON, become null. An object begins with the version
+    of its keys, `schema`.
     """
     from pathweave.results.jsonfile import finite
 
+    if isinstance(value, dict):
+        value = {"schema": SCHEMA, **value}
     text = json.dumps(finite(value), indent=1, ensure_ascii=False, allow_nan=False)
     sys.stdout.write(text + "\n")

@@ -36,6 +36,14 @@ def export(
     table: Annotated[
         str, typer.Option(help="Which table, or runs: one row per run.", metavar="TABLE")
     ] = "flows",
+    quantity: Annotated[
+        str | None,
+        typer.Option(
+            help="The value of a quantity in each run in place of a table, such as"
+            ' "p99 slowdown of web under 100 KB".',
+            metavar="QUANTITY",
+        ),
+    ] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(help="Only rows with this value in this column.", metavar="KEY=VALUE"),
@@ -68,7 +76,7 @@ def export(
     for run in results.stored:
         if run.invalid is not None:
             say(console, f"left out: {run.folder} is invalid: {run.invalid}")
-    _write(choose(results, table, where or []), how, out)
+    _write(choose(results, table, where or [], quantity), how, out)
 
 
 def _format(asked: Format | None, out: Path | None) -> Format:

@@ -31,7 +31,7 @@ def results(
 
     Example: pathweave results results/tab1
     """
-    from pathweave.cli.console import output
+    from pathweave.cli.console import output, print_json
     from pathweave.results import inventory
     from pathweave.results.read import search
 
@@ -39,7 +39,7 @@ def results(
     entries = inventory.inventory(found)
     others = inventory.elsewhere(found)
     if json:
-        typer.echo(inventory.as_json(entries, others))
+        print_json(inventory.document(entries, others))
         return
     _print(output(), entries, others)
 

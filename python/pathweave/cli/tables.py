@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -12,25 +13,29 @@ from pathweave.cli.rankings import print_rankings
 from pathweave.cli.wide_table import print_table
 from pathweave.results.axis_columns import axis_column
 from pathweave.results.collective_summary import summarise_collectives
+from pathweave.results.measures import Measure
 from pathweave.results.optimum import objective, summarise_optimum
-from pathweave.results.present import percentile_text, times_unit
-from pathweave.results.published import compare
-from pathweave.results.summary import summarise, summarise_jobs
+from pathweave.results.present import percentile_text, times_unit, unit_text
+from pathweave.results.summary import summarise_jobs
 from pathweave.results.sweeps import label_of
+from pathweave.results.tables import group_tables, published_tables
 from pathweave.results.testbed import facts, remarks
 from pathweave.results.units import number, rate_unit, scale, time_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import polars as pl
     from rich.console import Console
 
+    from pathweave.results import tabular
     from pathweave.results.read import StoredScenario
 
 
 _NAME_WIDTH = 11
 """Columns that names have at least, so that numbers do not fold them into single letters."""
+_HEAD = 12
+"""Columns of a head, which is folded at words."""
 
 
 def print_results(console: Console, scenario: StoredScenario, baseline: str | None = None) -> None:
@@ -45,11 +50,8 @@ def print_results(console: Console, scenario: StoredScenario, baseline: str | No
         console.print(Text(f"{name}: {text}"))
     for remark in remarks(scenario):
         console.print(Text(remark, "yellow"))
-    summary = summarise(scenario)
-    if not summary.is_empty():
-        for group in summary["group"].unique(maintain_order=True):
-            rows = summary.filter(summary["group"] == group)
-            _show(console, *_group_table(scenario, str(group), rows))
+    for table in group_tables(scenario):
+        show_table(console, table)
     jobs = summarise_jobs(scenario)
     if not jobs.is_empty():
         _show(console, *_jobs_table(scenario, jobs))
@@ -64,14 +66,45 @@ def print_results(console: Console, scenario: StoredScenario, baseline: str | No
             rows = optimum.filter(optimum["group"] == group)
             _show(console, *_optimum_table(scenario, str(group), rows))
     if scenario.expected:
-        for title, table in _published_tables(scenario):
-            _show(console, title, table)
+        for table in published_tables(scenario):
+            show_table(console, table)
 
 
 def _show(console: Console, title: str, table: Table) -> None:
     console.print()
     console.print(Text(title))
     print_table(console, table)
+
+
+def show_table(
+    console: Console, table: tabular.Table, styles: Mapping[str, str] | None = None
+) -> None:
+    """Print a table with its caption and footnotes; of its columns those that are brief.
+
+    `styles` gives texts of cells a style: {"better": "green"}.
+    """
+    _show(console, table.caption, rich_table(table, styles or {}))
+    for note in table.footnotes:
+        console.print(Text(note))
+
+
+def rich_table(table: tabular.Table, styles: Mapping[str, str]) -> Table:
+    """A table for the terminal, of the columns that are brief."""
+    kept = [place for place, column in enumerate(table.columns) if column.brief]
+    found = plain_table(*("\n".join(wrap(table.columns[place].text, _HEAD)) for place in kept))
+    for section in table.sections:
+        if section.name:
+            found.add_row(Text(section.name, style="italic"))
+        for row in section.rows:
+            found.add_row(row.name, *(_text(row.cells[place], styles) for place in kept))
+    return found
+
+
+def _text(cell: tabular.Cell, styles: Mapping[str, str]) -> Text:
+    text = Text(cell.text, style=styles.get(cell.text, ""))
+    if cell.note:
+        text.append(f" {cell.note}", style="yellow" if cell.outside else "")
+    return text
 
 
 def plain_table(*heads: str) -> Table:
@@ -106,33 +139,6 @@ def _add_rows(
             table.add_row(name or "all", *cells(row))
 
 
-def _group_table(scenario: StoredScenario, group: str, rows: pl.DataFrame) -> tuple[str, Table]:
-    rate = rate_unit(_largest(rows, "goodput_p50_bps"))
-    time = times_unit(rows, "fct")
-    has_times = not rows["fct_p50_s"].drop_nulls().is_empty()
-    cut_off = ["unfinished"] if bool((rows["finished"] + rows["unfinished"] > 0).any()) else []
-    cut_off += ["stopped"] if bool((rows["stopped"] > 0).any()) else []
-    interval = not rows["goodput_ci_bps"].drop_nulls().is_empty()
-    heads = ["flows", "mean", *(["95 %\n±"] if interval else []), "p50", "p99"]
-    heads += ["FCT\np50", "FCT\np99"] if has_times else []
-    heads += cut_off
-
-    def cells(row: dict[str, Any]) -> list[str]:
-        found = [f"{row['flows']:,}", _in(row["goodput_mean_bps"], rate)]
-        found += [_in(row["goodput_ci_bps"], rate, 3)] if interval else []
-        found += [_in(row["goodput_p50_bps"], rate), _in(row["goodput_p99_bps"], rate)]
-        if has_times:
-            found += [percentile_text(row, name, time) for name in ("fct_p50", "fct_p99")]
-        sized = row["finished"] + row["unfinished"] + row["stopped"]
-        found += [f"{number(100 * row[end] / sized, 2)} %" if row[end] else "0" for end in cut_off]
-        return [*found, number(row["timeouts"] / row["flows"], 2) if row["timeouts"] else "0"]
-
-    table = plain_table(*heads, "time-\nouts\na flow")
-    _add_rows(table, scenario, rows, cells)
-    title = f'Flows of "{group}": goodput in {rate}'
-    return (title + (f", completion time (FCT) in {time}" if has_times else ""), table)
-
-
 def _jobs_table(scenario: StoredScenario, rows: pl.DataFrame) -> tuple[str, Table]:
     time = times_unit(rows, "jct")
 
@@ -143,7 +149,8 @@ def _jobs_table(scenario: StoredScenario, rows: pl.DataFrame) -> tuple[str, Tabl
 
     table = plain_table("jobs", "mean of\nfinished", "p50", "p99", "unfinished")
     _add_rows(table, scenario, rows, cells)
-    return f"Jobs: completion time in {time}", table
+    over = Measure("jct").over + "; the mean over finished jobs"
+    return f"Jobs: completion time in {unit_text(time)}. Over {over}", table
 
 
 def _collectives_table(scenario: StoredScenario, rows: pl.DataFrame) -> tuple[str, Table]:
@@ -160,7 +167,8 @@ def _collectives_table(scenario: StoredScenario, rows: pl.DataFrame) -> tuple[st
     heads = ["iterations", "unfinished", "collective\ntime", "iteration\ntime", "bus\nbandwidth"]
     table = plain_table(*heads, *(["% of the\noptimum"] if shared else []))
     _add_rows(table, scenario, rows, cells)
-    title = f'Collectives of "{rows["group"][0]}": means, in {time} and {rate}'
+    title = f'Collectives of "{rows["group"][0]}": means, in {time} and {rate}. Over '
+    title += Measure("bus_bandwidth").over
     return title, table
 
 
@@ -182,48 +190,9 @@ def _optimum_table(scenario: StoredScenario, group: str, rows: pl.DataFrame) -> 
     heads = ["flows", "total", *(["95 %\n±"] if interval else [])]
     heads += [*(["with a\nshare"] if partly else []), "mean of\nflows", "p5", "p95"]
     table = plain_table(*heads, *(["off the best\nsplit"] if splits else []))
+    over = Measure("goodput").over
     _add_rows(table, scenario, rows, cells)
-    return f'Goodput of "{group}" in % of the optimum ({objective(scenario)})', table
-
-
-def _published_tables(scenario: StoredScenario) -> list[tuple[str, Table]]:
-    """A grid for values on two axes, a list for others; only what has been run."""
-    rows = compare(scenario)
-    tables: list[tuple[str, Table]] = []
-    for place, entry in enumerate(scenario.expected):
-        part = rows.filter((rows["entry"] == place) & rows["ours"].is_not_null())
-        if part.is_empty():
-            continue
-        columns = [axis_column(axis, part.columns) for axis in entry.axes]
-        if len(columns) == 2:
-            table = _grid(part, *columns)
-        else:
-            table = plain_table("ours (published)")
-            for row in part.iter_rows(named=True):
-                table.add_row(", ".join(row[column] for column in columns) or "all", _beside(row))
-        tables.append((f"Ours (published): {entry.title}", table))
-    return tables
-
-
-def _grid(rows: pl.DataFrame, first: str, second: str) -> Table:
-    columns = rows[second].unique(maintain_order=True).to_list()
-    table = plain_table(*(str(column) for column in columns))
-    for name in rows[first].unique(maintain_order=True):
-        cells = {
-            row[second]: _beside(row)
-            for row in rows.filter(rows[first] == name).iter_rows(named=True)
-        }
-        table.add_row(str(name), *(cells.get(column, "") for column in columns))
-    return table
-
-
-def _beside(row: dict[str, Any]) -> Text:
-    """Ours, the published value, and the difference, marked when outside the tolerance."""
-    text = Text(f"{number(row['ours'])} ({number(row['published'])})")
-    if row["difference"] is not None:
-        style = "yellow" if row["within"] is False else ""
-        text.append(f" {row['difference']:+5.0%}".replace("%", " %"), style=style)
-    return text
+    return f'Goodput of "{group}" in % of the optimum ({objective(scenario)}). Over {over}', table
 
 
 def _percent(share: float | None) -> str:

@@ -15,6 +15,7 @@ from pathweave.plots.spread import means_figure, spread_figure
 from pathweave.plots.swept import swept_figures
 from pathweave.results.completion import age, has_finished, has_size
 from pathweave.results.directions import carries_data
+from pathweave.results.measures import counted
 from pathweave.results.units import rate_unit, scale, time_unit
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _of_variants(source: Source) -> Iterator[Figure | None]:
     """The figures that show variants one by one."""
     flows = source.table("flows", _FLOWS, optional=["name"])
     if flows is not None:
-        flows = flows.filter(pl.col("in_window"))
+        flows = counted(flows, "flows")
         groups = source.groups(flows)
         parts = [(group, flows.filter(pl.col("group") == group)) for group in groups]
         several = len(groups) > 1
@@ -94,7 +95,7 @@ def _in_unit(flows: pl.DataFrame, column: str, *, rate: bool) -> tuple[pl.DataFr
 
 
 def _goodput(source: Source, flows: pl.DataFrame, suffix: str, words: str) -> Figure | None:
-    frame, unit = _in_unit(flows.filter("in_window"), "goodput_bps", rate=True)
+    frame, unit = _in_unit(flows, "goodput_bps", rate=True)
     axis = f"goodput ({unit})"
     if frame.group_by("variant", "seed").len()["len"].max() in range(1, FEWEST):
         frame, names = _named(frame)
@@ -145,7 +146,7 @@ def _locations(flows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
 
 
 def _by_location(source: Source, flows: pl.DataFrame, suffix: str, words: str) -> Figure | None:
-    frame, places = _locations(flows.filter("in_window"))
+    frame, places = _locations(flows)
     if len(places) < 2:
         return None
     frame, unit = _in_unit(frame, "goodput_bps", rate=True)
@@ -193,7 +194,7 @@ def _optimum(source: Source) -> Figure | None:
 
 def _jobs(source: Source) -> Figure | None:
     jobs = source.table("jobs", ["start_s", "end_s", "in_window", "finished", "jct_s"])
-    jobs = None if jobs is None else jobs.filter("in_window")
+    jobs = None if jobs is None else counted(jobs, "jobs")
     if jobs is None or not jobs["finished"].any():
         return None
     jobs = jobs.with_columns(

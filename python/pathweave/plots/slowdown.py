@@ -21,14 +21,14 @@ from pathweave.plots.figure import (
 from pathweave.plots.ticks import log_axis
 from pathweave.plots.words import by_panel
 from pathweave.results.completion import has_finished
+from pathweave.results.sizes import CLASSES
 from pathweave.results.units import number
 
 if TYPE_CHECKING:
     from pathweave.plots.figure import Spec
     from pathweave.plots.frames import Source
 
-BUCKETS = ("<10 KB", "10–100 KB", "0.1–1 MB", "1–10 MB", "10–100 MB", "≥100 MB")
-_EDGES = (1e4, 1e5, 1e6, 1e7, 1e8)
+BUCKETS = tuple(CLASSES)
 
 
 def slowdown(flows: pl.DataFrame) -> pl.DataFrame:
@@ -38,8 +38,8 @@ def slowdown(flows: pl.DataFrame) -> pl.DataFrame:
     there are fewer than `FEWEST` flows.
     """
     bucket = pl.lit(BUCKETS[-1])
-    for edge, label in reversed(list(zip(_EDGES, BUCKETS, strict=False))):
-        bucket = pl.when(pl.col("size_bytes") < edge).then(pl.lit(label)).otherwise(bucket)
+    for label, sizes in CLASSES.items():
+        bucket = pl.when(sizes.holds()).then(pl.lit(label)).otherwise(bucket)
     ratio = pl.col("fct_s") / pl.col("fct_ideal_s")
     high = pl.col("slowdown").quantile(0.99, "linear")
     return (

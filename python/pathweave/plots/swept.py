@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -21,7 +22,8 @@ from pathweave.plots.swept_axis import value_axis
 from pathweave.plots.ticks import log_axis, most_ticks, signed_axis, zero_axis
 from pathweave.plots.words import by_panel, listed, value_text
 from pathweave.results.completion import COMPLETIONS
-from pathweave.results.merit import Subject, rankings, stated_baselines, subjects
+from pathweave.results.measures import Measure
+from pathweave.results.merit import rankings, stated_baselines, subjects
 from pathweave.results.present import seeds_text, unit_of
 from pathweave.results.quantities import QUANTITIES
 from pathweave.results.sweeps import label_of, numeric_sweep
@@ -85,15 +87,15 @@ def swept_figures(source: Source) -> Iterator[Figure]:
             yield difference
 
 
-def _asked(deciding: Sequence[Subject]) -> list[Subject]:
+def _asked(deciding: Sequence[Measure]) -> list[Measure]:
     """What decides, the tails of what is a mean, and what it costs in queues."""
     found = list(deciding)
     found += [
-        Subject(subject.quantity, "p99", subject.group)
+        replace(subject, statistic="p99")
         for subject in deciding
         if subject.quantity in COMPLETIONS and subject.statistic != "p99"
     ]
-    found.append(Subject("queue", "mean"))
+    found.append(Measure("queue", "mean"))
     return list(dict.fromkeys(found))
 
 
@@ -359,7 +361,7 @@ def _unit_of_quantity(quantity_name: str) -> str:
     return "packets" if QUANTITIES[quantity_name].column == "queue_mean" else ""
 
 
-def _file_name(subject: Subject) -> str:
+def _file_name(subject: Measure) -> str:
     of = f"-{_plain(subject.group)}" if subject.group else ""
     return f"{_plain(subject.statistic)}-{_plain(subject.quantity)}{of}"
 

@@ -5,24 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pathweave.plots.forest import forest_figure
+from pathweave.plots.heat import heat_figure
 from pathweave.report.swept import swept_table
-from pathweave.report.tables import Cell, Row, Section, Table
-from pathweave.results.merit import LEVEL, rankings
-from pathweave.results.present import (
-    cost_columns,
-    difference_text,
-    interval_text,
-    seeds_text,
-    share_text,
-    unit_of,
-)
+from pathweave.results.merit import rankings
 from pathweave.results.sentences import sentences
-from pathweave.statistics.holm import CORRECTION
+from pathweave.results.tables import ranking_table
 
 if TYPE_CHECKING:
+    from pathweave.plots.figure import Figure
     from pathweave.plots.palette import Palette
-    from pathweave.results.merit import Ranking, Standing
+    from pathweave.results.merit import Ranking
     from pathweave.results.read import StoredScenario
+    from pathweave.results.tabular import Table
 
 
 @dataclass(frozen=True)
@@ -33,6 +28,8 @@ class Answer:
     sentences: list[str]
     tables: list[Table]
     notes: list[str]
+    figure: Figure | None
+    """Differences to the baseline; None where there are none to draw."""
 
 
 def answer(scenario: StoredScenario, palette: Palette, baseline: str | None) -> Answer:
@@ -48,8 +45,9 @@ def answer(scenario: StoredScenario, palette: Palette, baseline: str | None) -> 
     return Answer(
         question=scenario.report.get("question", _question(found)),
         sentences=said,
-        tables=[_table(ranking, palette) for ranking in found if ranking.standings],
+        tables=[_table(scenario, ranking, palette) for ranking in found if ranking.standings],
         notes=notes,
+        figure=heat_figure(found) or forest_figure(scenario, found, palette),
     )
 
 
@@ -65,53 +63,11 @@ def _question(found: list[Ranking]) -> str:
     return " ".join(f"Which {subject} has the {best} {what}?".split())
 
 
-def _table(ranking: Ranking, palette: Palette) -> Table:
+def _table(scenario: StoredScenario, ranking: Ranking, palette: Palette) -> Table:
     if ranking.sweep is not None:
         return swept_table(ranking, ranking.sweep)
-    unit = unit_of(ranking)
-    in_unit = f" ({unit})" if unit else ""
-    pairs = {each.difference.pairs for each in ranking.standings if each.difference is not None}
-    seeds = f"{seeds_text(min(pairs))}; " if pairs else ""
-    title = ranking.subject.text
-    paid = cost_columns(ranking)
-    rows = [
-        Row(each.name, _colour(each, palette), [*_cells(each, ranking, unit), *rest])
-        for place, each in enumerate(ranking.standings)
-        for rest in [[Cell(texts[place]) for _, texts in paid]]
-    ]
-    heads = [
-        f"value{in_unit}",
-        f"against {ranking.baseline}{in_unit}",
-        "in %",
-        "verdict",
-        "unfinished",
-        *(head for head, _ in paid),
-    ]
-    sections = [
-        Section(
-            panel,
-            [row for row, each in zip(rows, ranking.standings, strict=True) if each.panel == panel],
-        )
-        for panel in ranking.panels
-    ]
-    how = f"paired by seed ({seeds}95 % intervals; {CORRECTION}, {100 * LEVEL:.0f} %)"
-    return Table(f"{title[0].upper()}{title[1:]}, {how}", heads, sections)
 
+    def colour(name: str) -> str:
+        return palette.colour(name) if name in palette.schemes else ""
 
-def _colour(each: Standing, palette: Palette) -> str:
-    return palette.colour(each.name) if each.name in palette.schemes else ""
-
-
-def _cells(each: Standing, ranking: Ranking, unit: str) -> list[Cell]:
-    outcome = each.verdict.outcome if each.verdict is not None else "not ranked"
-    if each.name == ranking.baseline:
-        outcome = "baseline"
-    left = f"{100 * each.unfinished:.1f} %" if each.unfinished else "0"
-    texts = (
-        interval_text(each, unit),
-        difference_text(each, unit),
-        share_text(each),
-        outcome,
-        left,
-    )
-    return [Cell(text, outside=outcome == "worse" and text == outcome) for text in texts]
+    return ranking_table(scenario, ranking, colour)

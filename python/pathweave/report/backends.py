@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pathweave.plots.frames import Source
 from pathweave.plots.series import KINDS, series_figure
-from pathweave.report.tables import Cell, Row, Section, Table
 from pathweave.results.backends import (
     SIMULATION,
     Comparison,
@@ -19,6 +18,8 @@ from pathweave.results.backends import (
     optimum,
     queues,
 )
+from pathweave.results.measures import Measure
+from pathweave.results.tabular import Cell, Row, Section, Table, plain_columns
 from pathweave.results.testbed import lateness, played
 from pathweave.results.units import number, rate_unit, scale
 
@@ -58,7 +59,14 @@ def goodput_tables(comparison: Comparison) -> list[Table]:
         heads = [_head(column, label, unit) for column in columns]
         sections = _sections(columns, values, partial(_rate, unit))
         what = "Goodput" if few else "Mean goodput of flows"
-        tables.append(Table(_title(what, label), heads, sections))
+        tables.append(
+            Table(
+                _title(what, label),
+                plain_columns(*heads),
+                sections,
+                population=Measure("goodput").over,
+            )
+        )
     return tables
 
 
@@ -86,7 +94,14 @@ def queue_tables(comparison: Comparison) -> list[Table]:
         heads = [_head(column, label, "packets") for column in columns]
         left = f" (the {LINKS} longest of {len(busy)})" if len(busy) > LINKS else ""
         sections = _sections(columns, values, _packets)
-        tables.append(Table(_title(f"Mean queues of links{left}", label), heads, sections))
+        tables.append(
+            Table(
+                _title(f"Mean queues of links{left}", label),
+                plain_columns(*heads),
+                sections,
+                population="time, port by port",
+            )
+        )
     return tables
 
 
@@ -107,7 +122,18 @@ def played_tables(scenario: StoredScenario) -> list[Table]:
         for each in played(scenario)
     ]
     heads = ["valid runs", "invalid runs", "lateness p99", "latest", "packets"]
-    return [Table("Runs on the testbed", heads, [Section("", rows)])] if rows else []
+    return (
+        [
+            Table(
+                "Runs on the testbed",
+                plain_columns(*heads),
+                [Section("", rows)],
+                population="all runs",
+            )
+        ]
+        if rows
+        else []
+    )
 
 
 def series_figures(comparison: Comparison, palette: Palette) -> list[Figure]:

@@ -14,6 +14,7 @@ from pathweave.plots.frames import Source, palette_of
 from pathweave.plots.painters import Painters
 from pathweave.plots.palette import SCHEMES_LIGHT, dark_colours
 from pathweave.plots.render import picture, write_picture
+from pathweave.report.advice import advice
 from pathweave.report.answer import Answer, answer
 from pathweave.report.backends import (
     goodput_tables,
@@ -24,17 +25,17 @@ from pathweave.report.backends import (
 from pathweave.report.changes import Changed, changed
 from pathweave.report.inside import BUDGET, Inside, inside
 from pathweave.report.library import library
+from pathweave.report.setting import setting_sentence
 from pathweave.report.steps import Steps
 from pathweave.report.tables import (
-    Table,
     optimum_tables,
-    published_tables,
     routing_tables,
     summary_tables,
 )
 from pathweave.results.backends import SIMULATION, Comparison, comparisons
 from pathweave.results.read import StoredScenario, search
 from pathweave.results.settings import what_differs_in
+from pathweave.results.tables import published_tables
 from pathweave.results.testbed import facts, remarks
 from pathweave.results.units import count, duration, size_text
 from pathweave.results.wholefile import write_whole
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from pathweave.plots.figure import Figure
     from pathweave.plots.painters import Picture
     from pathweave.plots.palette import Palette
+    from pathweave.results.tabular import Table
 
 PAGE = "report.html"
 CHARTS = "charts"
@@ -63,7 +65,11 @@ class Part:
     scenario: StoredScenario
     facts: list[tuple[str, str]]
     notes: list[str]
+    setting: str
+    """The fabric and the load, in a sentence."""
     answer: Answer
+    advice: str
+    """HTML of the box with an adviser's sentences; empty for none."""
     summary: list[Table]
     optimum: list[Table]
     optimum_notes: list[str]
@@ -166,8 +172,11 @@ def build(
             several = len(scenarios) > 1
             below = f"{scenario.name}-{scenario.folder.name}" if several else ""
             # Others draw them while this process goes on with the tables.
-            own = draw(below, figures(Source(scenario, palette)), _about(scenario))
-            parts.append(_part(scenario, palette, f"s{place}", baseline, own, budget))
+            said = answer(scenario, palette, baseline)
+            first = [] if said.figure is None else [said.figure]
+            own = figures(Source(scenario, palette))
+            draw(below, [*first, *own], _about(scenario))
+            parts.append(_part(scenario, palette, f"s{place}", said, own, budget))
         unusable = [unusable.reason for unusable in found.unusable]
         changes = changed(folders, scenarios)
         apart = what_differs_in(scenarios)
@@ -217,7 +226,7 @@ def _part(
     scenario: StoredScenario,
     palette: Palette,
     anchor: str,
-    baseline: str | None,
+    said: Answer,
     figures: list[Figure],
     budget: int,
 ) -> Part:
@@ -227,12 +236,14 @@ def _part(
         scenario=scenario,
         facts=_facts(scenario),
         notes=_notes(scenario),
-        answer=answer(scenario, palette, baseline),
+        setting=setting_sentence(scenario),
+        answer=said,
+        advice=advice([]),
         summary=summary_tables(scenario, palette) + played_tables(scenario),
         optimum=optimum_tables(scenario, palette),
         optimum_notes=_optimum_notes(scenario),
         routing=routing_tables(scenario),
-        published=published_tables(scenario, palette),
+        published=published_tables(scenario, palette.colour),
         inside=inside(scenario, budget),
         figures=figures,
         resolved=json.dumps(first["resolved"], indent=2, ensure_ascii=False),
@@ -336,6 +347,10 @@ def _page(
         f"{part.anchor}-{figure.name}": figure.spec()
         for part in (*besides, *parts)
         for figure in part.figures
+    } | {
+        f"{part.anchor}-{part.answer.figure.name}": part.answer.figure.spec()
+        for part in parts
+        if part.answer.figure is not None
     }
     return template.render(
         most_sections=_MOST_SECTIONS,

@@ -10,6 +10,7 @@ from pathweave.changes.present import (
     difference_text,
     method_lines,
     percent_text,
+    population,
     setting_lines,
     summary,
     unit_of,
@@ -17,7 +18,8 @@ from pathweave.changes.present import (
 )
 from pathweave.changes.side import side_of
 from pathweave.errors import InputError
-from pathweave.report.tables import Cell, Row, Section, Table
+from pathweave.results.present import unit_text
+from pathweave.results.tabular import Cell, Row, Section, Table, plain_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,16 +81,21 @@ def _table(changes: Changes, label: str) -> Table:
     by_title: dict[str, list[Change]] = {}
     for each in changes.changes:
         if each.variant == label:
-            by_title.setdefault(each.measure.title, []).append(each)
+            by_title.setdefault(each.metric.title, []).append(each)
     sections: list[Section] = []
     for title, rows in by_title.items():
         unit = unit_of(*rows)
-        heading = f"{title} ({unit})" if unit else title
+        heading = f"{title} ({unit_text(unit)})" if unit else title
         sections.append(
-            Section(heading, [Row(each.measure.whose, "", _cells(each, unit)) for each in rows])
+            Section(heading, [Row(each.metric.whose, "", _cells(each, unit)) for each in rows])
         )
     heads = ["A", "B", "B less A", "in %", "verdict"]
-    return Table(label or changes.a.scenario.name, heads, sections)
+    return Table(
+        label or changes.a.scenario.name,
+        plain_columns(*heads),
+        sections,
+        population=population(changes),
+    )
 
 
 def _cells(change: Change, unit: str) -> list[Cell]:

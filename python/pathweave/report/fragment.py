@@ -12,8 +12,8 @@ from pathweave.report.tables import summary_tables
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pathweave.report.tables import Table
     from pathweave.results.read import StoredScenario
+    from pathweave.results.tabular import Table
 
 
 def fragment(scenarios: Sequence[StoredScenario]) -> str:
@@ -47,6 +47,6 @@ def _table(table: Table) -> str:
         for row in section.rows:
             cells = "".join(f"<td>{escape(cell.text)}</td>" for cell in row.cells)
             rows.append(f'<tr><th scope="row">{escape(row.name)}</th>{cells}</tr>')
-    caption = f"<caption>{escape(table.title)}</caption>"
+    caption = f"<caption>{escape(table.caption)}</caption>"
     head = f"<thead><tr><td></td>{heads}</tr></thead>"
     return f"<table>{caption}{head}<tbody>{''.join(rows)}</tbody></table>"

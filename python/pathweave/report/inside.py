@@ -14,6 +14,7 @@ from pathweave.plots.frames import colour_axis
 from pathweave.report.fabric_layout import fabric_layout
 from pathweave.report.link_values import DOWN, FULL, METRICS, LinkValues
 from pathweave.results.linkmap import intervals
+from pathweave.results.present import unit_text
 from pathweave.results.units import scale, time_unit
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def inside(scenario: StoredScenario, budget: int = BUDGET) -> Inside | None:
     chosen = list(first.values())[:VARIANTS]
     tables = [run.read("links") for run in chosen]
     links = [table["link"].cast(pl.String).to_list() for table in tables]
-    end_s = max((run.ended_s for run in chosen), default=0.0)
+    end_s = max((_last_s(run) for run in chosen), default=0.0)
     if end_s <= 0:
         return None
     flows = [_flows(run, own) for run, own in zip(chosen, links, strict=True)]
@@ -90,6 +91,12 @@ def inside(scenario: StoredScenario, budget: int = BUDGET) -> Inside | None:
         "beside": _beside(scenario, chosen),
     }
     return Inside(data, _note(scenario, first, bins, recorded, end_s, flows))
+
+
+def _last_s(run: StoredRun) -> float:
+    """When the last interval ended in which a link was busy: after it nothing is to be seen."""
+    last = run.read("map", ["time_s"])["time_s"].max()
+    return min(run.ended_s, float(last)) if isinstance(last, int | float) else run.ended_s
 
 
 def _beside(scenario: StoredScenario, chosen: Sequence[StoredRun]) -> int | None:
@@ -163,7 +170,7 @@ def _note(
 
 def _length(seconds: float) -> str:
     unit = time_unit(seconds * (1 + 1e-9))
-    return f"{seconds / scale(unit):.3g} {unit}"
+    return f"{seconds / scale(unit):.3g} {unit_text(unit)}"
 
 
 def _flows(run: StoredRun, links: Sequence[str]) -> tuple[list[Any], int]:

@@ -27,7 +27,7 @@ const inflated = async (text) => {
 };
 
 // The unit for times up to `end`, and what one of it is in seconds.
-const timeUnit = (end) => (end >= 1 ? ["s", 1] : end >= 1e-3 ? ["ms", 1e-3] : ["us", 1e-6]);
+const timeUnit = (end) => (end >= 1 ? ["s", 1] : end >= 1e-3 ? ["ms", 1e-3] : ["µs", 1e-6]);
 
 const timeText = (seconds, end) => {
   const [unit, scale] = timeUnit(end);
@@ -360,6 +360,10 @@ class FabricMap {
       pen.fill();
       if (widest.get(node[2]) + 4 <= room) {
         pen.fillStyle = style.getPropertyValue("--faint");
+        // In the page's colour first: lines end behind the name.
+        pen.strokeStyle = style.getPropertyValue("--paper");
+        pen.lineWidth = 4;
+        pen.strokeText(node[0], x, node[2] === 0 ? y + 18 : y + (arcs ? 18 : -10));
         pen.fillText(node[0], x, node[2] === 0 ? y + 18 : y + (arcs ? 18 : -10));
       }
     }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pathweave.report.tables import Cell, Row, Section, Table
 from pathweave.results.along import ordered
 from pathweave.results.merit import LEVEL
-from pathweave.results.present import interval_text, seeds_text, share_text, unit_of
+from pathweave.results.present import interval_text, seeds_text, share_text, unit_of, unit_text
 from pathweave.results.sweeps import label_of
+from pathweave.results.tabular import Cell, Row, Section, Table, plain_columns
 from pathweave.statistics.holm import CORRECTION
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def swept_table(ranking: Ranking, sweep: Sweep) -> Table:
     it has a mark, and what is worse is marked as such.
     """
     unit = unit_of(ranking)
-    in_unit = f" ({unit})" if unit else ""
+    in_unit = f" ({unit_text(unit)})" if unit else ""
     compared = ranking.axis != sweep.axis
     standings = ordered(sweep, ranking.standings)
     heads = ["value"]
@@ -60,7 +60,12 @@ def swept_table(ranking: Ranking, sweep: Sweep) -> Table:
         f"; beside it the difference to {reference}, paired by seed ({seeds}95 % intervals;"
         f" {CORRECTION}, {100 * LEVEL:.0f} %; ≈: not told apart)"
     )
-    return Table(f"{title[0].upper()}{title[1:]}{in_unit}{how if pairs else ''}", heads, sections)
+    return Table(
+        f"{title[0].upper()}{title[1:]}{in_unit}{how if pairs else ''}",
+        plain_columns(*heads),
+        sections,
+        population=ranking.subject.over,
+    )
 
 
 def _place(ranking: Ranking) -> Callable[[str], int]:

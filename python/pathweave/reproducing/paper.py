@@ -54,12 +54,12 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
 from pathweave.results.expected import FILE, Expected, parse_number, read_rows, scenario_of
-from pathweave.results.measured import (
-    MEASURED_KEYS,
-    Measured,
+from pathweave.results.published_measure import (
+    MEASURE_KEYS,
+    PublishedMeasure,
     check_axis,
     check_name,
-    parse_measured,
+    parse_published,
 )
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Order:
 
     name: str
     says: str
-    measured: Measured
+    measured: PublishedMeasure
     axis: str
     levels: tuple[tuple[str, ...], ...]
     """Names on the axis, from the smallest value to the largest; those of one level in any order.
@@ -132,7 +132,7 @@ class Shape:
 
     name: str
     says: str
-    measured: Measured
+    measured: PublishedMeasure
     above: float | None
     """In the unit of `measured`; a tau from -1 to 1 where there is a trend."""
     below: float | None
@@ -332,8 +332,8 @@ def _names_at(tree: Any, depth: int) -> list[str]:
 
 
 def _order(entry: Mapping[str, Any], axes: Axes, names: _Names) -> Order:
-    _known(entry, MEASURED_KEYS | _CLAIM_KEYS | {"axis", "ascending"})
-    measured = parse_measured(entry, axes)
+    _known(entry, MEASURE_KEYS | _CLAIM_KEYS | {"axis", "ascending"})
+    measured = parse_published(entry, axes)
     axis = str(entry.get("axis", "scheme"))
     check_axis(axis, axes)
     levels = tuple(
@@ -354,8 +354,8 @@ def _order(entry: Mapping[str, Any], axes: Axes, names: _Names) -> Order:
 
 
 def _shape(entry: Mapping[str, Any], axes: Axes, names: _Names) -> Shape:
-    _known(entry, MEASURED_KEYS | _CLAIM_KEYS | {"above", "below", "trend", "along"})
-    measured = parse_measured(entry, axes)
+    _known(entry, MEASURE_KEYS | _CLAIM_KEYS | {"above", "below", "trend", "along"})
+    measured = parse_published(entry, axes)
     above, below = _bound(entry, "above"), _bound(entry, "below")
     if above is None and below is None:
         raise InputError("a shape needs above, below or both")

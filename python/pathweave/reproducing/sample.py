@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pathweave.reproducing.paper import Claim
-    from pathweave.results.measured import Measured
+    from pathweave.results.published_measure import PublishedMeasure
     from pathweave.results.read import StoredScenario
 
 
@@ -72,7 +72,7 @@ class Sample:
         return Sample(value["at"], values, bound, lacking)
 
 
-def measured_of(claim: Claim) -> Measured:
+def measured_of(claim: Claim) -> PublishedMeasure:
     """What a claim is about, of each variant."""
     return claim.expected.measured if isinstance(claim, Number) else claim.measured
 

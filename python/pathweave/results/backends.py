@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pathweave.results import layout
+from pathweave.results.measures import counted
 from pathweave.statistics.interval import half_width
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def flows(run: StoredRun, *, few: bool) -> pl.DataFrame:
     import polars as pl
 
     known = run.read("flows")
-    parts = [_part(known.filter("in_window").select(flow="id", value="goodput_bps"))]
+    parts = [_part(counted(known, "flows").select(flow="id", value="goodput_bps"))]
     if "phases" in run.tables:
         phases = run.read("phases")
         parts.append(_part(phases.rename({"goodput_bps": "value"})))
@@ -238,7 +239,7 @@ def _named(table: pl.DataFrame, known: pl.DataFrame, *, few: bool) -> pl.DataFra
     named = (
         table.drop_nulls("value")
         .join(
-            known.filter("in_window").select(flow="id", item=item),
+            counted(known, "flows").select(flow="id", item=item),
             on="flow",
             how="inner",
             maintain_order="left",

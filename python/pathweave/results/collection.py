@@ -238,6 +238,35 @@ class Results:
 
         return ranked(self.scenarios, baseline)
 
+    def values(self, quantity: str) -> pl.DataFrame:
+        """The value of one quantity, such as "p99 slowdown of bg under 100 KB": one row per run.
+
+        Columns: scenario, settings, backend, variant, one per axis, seed; quantity, over (whose
+        values they are), unit, value (in that base unit; null where a run has none) and at_least
+        (whether it is only a lower bound). Raises `InputError` for a quantity that is not there.
+        """
+        import polars as pl
+
+        from pathweave.results.measures import parse_measure
+
+        groups = list(dict.fromkeys(name for each in self.scenarios for name in each.groups))
+        measure = parse_measure(quantity, groups, "quantity")
+        own = ("quantity", "over", "unit", "value", "at_least")
+        rows: list[dict[str, Any]] = []
+        for scenario, run in self._counted():
+            found = measure.of(run)
+            about = {**_tags_of(scenario), "variant": run.label}
+            values = {
+                "quantity": measure.written,
+                "over": measure.over,
+                "unit": measure.unit,
+                "value": None if found is None else found.value,
+                "at_least": found is not None and found.at_least,
+            }
+            axes = axis_columns(run.axes, {*about, *own, "seed"})
+            rows.append({**about, **axes, "seed": run.seed, **values})
+        return pl.DataFrame(rows, infer_schema_length=None)
+
     def report(
         self,
         out: str | os.PathLike[str] | None = None,

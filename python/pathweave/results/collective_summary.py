@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pathweave.results.axis_columns import axis_columns
+from pathweave.results.measures import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,13 +29,16 @@ def summarise_collectives(scenario: StoredScenario) -> pl.DataFrame:
         if not runs:
             continue
         parts = [
-            run.read("collectives")
-            .filter("in_window")
-            .with_columns(seed=pl.lit(run.seed, dtype=pl.Int64))
+            counted(run.read("collectives"), "collectives").with_columns(
+                seed=pl.lit(run.seed, dtype=pl.Int64)
+            )
             for run in runs
         ]
         shares = [
-            run.read("optimum_collectives", ["group", "in_window", "share"]).filter("in_window")
+            counted(
+                run.read("optimum_collectives", ["group", "in_window", "share"]),
+                "optimum_collectives",
+            )
             for run in runs
             if "optimum_collectives" in run.tables
         ]

@@ -10,6 +10,7 @@ from pathweave.results.published import compare
 from pathweave.results.ranked import ranked
 from pathweave.results.sentences import sentences
 from pathweave.results.summary import summarise, summarise_jobs
+from pathweave.results.tables import shared_tables
 from pathweave.results.testbed import remarks
 
 if TYPE_CHECKING:
@@ -42,5 +43,6 @@ def document(scenario: StoredScenario, baseline: str | None = None) -> dict[str,
         "sentences": [sentence for ranking in found for sentence in sentences(ranking)],
         "optimum": summarise_optimum(scenario).to_dicts(),
         "published": compare(scenario).to_dicts() if scenario.expected else [],
+        "tables": [table.to_json() for table in shared_tables(scenario, baseline)],
         "notes": list(dict.fromkeys(notes)),
     }

@@ -39,12 +39,12 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
-from pathweave.results.measured import (
-    MEASURED_KEYS,
-    Measured,
+from pathweave.results.published_measure import (
+    MEASURE_KEYS,
+    PublishedMeasure,
     check_axes,
     check_name,
-    parse_measured,
+    parse_published,
 )
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE = "expected.toml"
-NUMBER_KEYS = MEASURED_KEYS | {
+NUMBER_KEYS = MEASURE_KEYS | {
     "name", "says", "kind", "tolerance", "within", "source", "axes", "values", "value", "backends",
 }  # fmt: skip
 _ROW_LISTS = ("number", "order", "shape", "because")
@@ -73,7 +73,7 @@ class Point:
 class Expected:
     """Published numbers of one quantity."""
 
-    measured: Measured
+    measured: PublishedMeasure
     tolerance: float | None
     """Largest relative difference at which a number agrees; None where none is given."""
     source: str
@@ -87,6 +87,11 @@ class Expected:
     def unit(self) -> str:
         """The unit of the values."""
         return self.measured.unit
+
+    @property
+    def population(self) -> str:
+        """Whom the values are over, in words: "all flows of the window"."""
+        return self.measured.population
 
     @property
     def title(self) -> str:
@@ -109,7 +114,7 @@ class Expected:
     def from_json(value: Mapping[str, Any]) -> Expected:
         """The inverse of `to_json`."""
         return Expected(
-            measured=Measured.from_json(value),
+            measured=PublishedMeasure.from_json(value),
             tolerance=value["tolerance"],
             within=value.get("within"),  # results of earlier versions have none
             source=value["source"],
@@ -176,7 +181,7 @@ def parse_number(entry: Mapping[str, Any], axes: Mapping[str, Sequence[str]]) ->
     if unknown:
         known = ", ".join(sorted(NUMBER_KEYS))
         raise InputError(f'unknown key "{unknown[0]}"; known are {known}')
-    measured = parse_measured(entry, axes)
+    measured = parse_published(entry, axes)
     nesting = check_axes(entry.get("axes", list(axes) if "values" in entry else []), axes)
     if ("value" in entry) == ("values" in entry):
         raise InputError("give either value or values")

@@ -45,17 +45,25 @@ class Export:
             yield part.collect()
 
 
-def choose(results: Results, table: str, where: Sequence[str]) -> Export:
+def choose(
+    results: Results, table: str, where: Sequence[str], quantity: str | None = None
+) -> Export:
     """The rows of `table` that have the values of `where`, each "key=value".
+
+    With `quantity`, such as "p99 slowdown of bg under 100 KB", its values have the place of a
+    table: one row per run.
 
     Raises `InputError` with what there is for a table, a key or a value that is not there.
     """
     import polars as pl
 
     known = [*results.tables, RUNS]
-    if table not in known:
+    if quantity is not None:
+        table, parts = quantity, [results.values(quantity).lazy()]
+    elif table not in known:
         raise InputError(f'no run has a table "{table}"; {_instead(table, known)}')
-    parts = [results.runs.lazy()] if table == RUNS else results.parts(table)
+    else:
+        parts = [results.runs.lazy()] if table == RUNS else results.parts(table)
     schema = pl.concat([part.limit(0) for part in parts], how="diagonal_relaxed").collect_schema()
     of_run = _of_run(results, schema.names())
     order = [*of_run, *(name for name in schema.names() if name not in of_run)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -120,7 +119,6 @@ def _asked(scenario: StoredScenario) -> int | None:
         return None
 
 
-def as_json(entries: Iterable[Entry], others: Iterable[str]) -> str:
+def document(entries: Iterable[Entry], others: Iterable[str]) -> dict[str, Any]:
     """The inventory for programs: `{"results": [...], "unusable": [...]}`."""
-    value = {"results": [entry.to_json() for entry in entries], "unusable": list(others)}
-    return json.dumps(value, indent=1, ensure_ascii=False)
+    return {"results": [entry.to_json() for entry in entries], "unusable": list(others)}

@@ -9,20 +9,13 @@ count unfinished flows at their age.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
-from pathweave.results.completion import (
-    COMPLETIONS,
-    FEW_UNFINISHED,
-    Completion,
-    together,
-)
+from pathweave.results.completion import FEW_UNFINISHED
 from pathweave.results.costs import Costs, costs
-from pathweave.results.derived import table_of
-from pathweave.results.quantities import QUANTITIES, parse_statistic
-from pathweave.results.schema import IN_WINDOW
+from pathweave.results.measures import OF_COLLECTIVES, Measure, parse_measure
 from pathweave.results.sweeps import label_of, numeric_sweep
 from pathweave.statistics.holm import Verdict, verdicts
 from pathweave.statistics.interval import half_width
@@ -31,19 +24,11 @@ from pathweave.statistics.paired import Difference, paired_difference
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import polars as pl
-
     from pathweave.results.read import StoredRun, StoredScenario
     from pathweave.results.sweeps import Sweep
 
 LEVEL = 0.05
 """Largest probability of any false verdict in one ranking."""
-_OF_GROUPS = (
-    "flows", "slowdowns", "jobs", "collectives", "optimum_collectives", "convergence", "fairness",
-)  # fmt: skip
-"""Tables whose rows belong to a traffic group."""
-_OF_COLLECTIVES = ("bus_bandwidth", "collective_share")
-"""Quantities that only collective operations have that finished."""
 _WHAT = {"jct": "jobs", "collective_time": "operations", "iteration_time": "iterations"}
 """What completes, where it is not flows."""
 _CLOSED_LOOPS = ("permutation", "random")
@@ -51,39 +36,8 @@ _CLOSED_LOOPS = ("permutation", "random")
 
 
 @dataclass(frozen=True)
-class Subject:
-    """What decides about one workload."""
-
-    quantity: str
-    """A name in `QUANTITIES`."""
-    statistic: str
-    """What is taken of it in a run: "mean", "p99", ..."""
-    group: str = ""
-    """The traffic group; empty for all, and for quantities that belong to none."""
-
-    @property
-    def larger_is_better(self) -> bool:
-        """Whether more of it is better."""
-        return QUANTITIES[self.quantity].larger_is_better
-
-    @property
-    def written(self) -> str:
-        """As `parse_subject` reads it."""
-        of = f" of {self.group}" if self.group else ""
-        return f"{self.statistic} {self.quantity}{of}"
-
-    @property
-    def text(self) -> str:
-        """In words: "mean goodput of large"."""
-        title = QUANTITIES[self.quantity].title
-        title = title[0].lower() + title[1:]
-        words = title if title.startswith(f"{self.statistic} ") else f"{self.statistic} {title}"
-        return words + (f' of "{self.group}"' if self.group else "")
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What the runs of one variant gave of one quantity."""
+class VariantValues:
+    """What the runs of one variant gave of one measure."""
 
     label: str
     name: str
@@ -109,7 +63,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Standing(Measured):
+class Standing(VariantValues):
     """One variant in a ranking."""
 
     unfinished: float
@@ -124,7 +78,7 @@ class Standing(Measured):
 class Ranking:
     """The variants of a scenario, judged by one quantity."""
 
-    subject: Subject
+    subject: Measure
     axis: str
     """The axis whose names are compared."""
     baseline: str
@@ -147,7 +101,7 @@ class Ranking:
 def rankings(
     scenario: StoredScenario,
     baseline: str | None = None,
-    asked: Sequence[Subject] | None = None,
+    asked: Sequence[Measure] | None = None,
 ) -> list[Ranking]:
     """The rankings of a scenario's workloads; none where there are no variants to compare.
 
@@ -191,7 +145,7 @@ def compared_axis(axes: Mapping[str, Sequence[str]], baseline: str | None = None
     raise InputError(f'there is no variant "{baseline}" for a baseline: {known}')
 
 
-def subjects(scenario: StoredScenario) -> list[Subject]:
+def subjects(scenario: StoredScenario) -> list[Measure]:
     """What decides, by workload: what `[report]` says, or what the traffic suggests.
 
     That is goodput where a flow starts when another ends and where flows have no size, job
@@ -200,45 +154,20 @@ def subjects(scenario: StoredScenario) -> list[Subject]:
     """
     said = scenario.report.get("quantity")
     if said is not None:
-        return [parse_subject(said, scenario.groups)]
-    found: list[Subject] = []
+        return [parse_measure(said, scenario.groups)]
+    found: list[Measure] = []
     for group in _traffic(scenario):
         name = str(group["name"])
         unlimited = (group.get("size") or {}).get("kind") == "unlimited"
         if group.get("pattern") in ("incast", "request-response"):
-            found.append(Subject("jct", "mean", name))
+            found.append(Measure("jct", "mean", name))
         elif group.get("pattern") == "collective":
-            found.append(Subject("bus_bandwidth", "mean", name))
+            found.append(Measure("bus_bandwidth", "mean", name))
         elif unlimited or group.get("pattern") in _CLOSED_LOOPS:
-            found.append(Subject("goodput", "mean", name))
+            found.append(Measure("goodput", "mean", name))
         else:
-            found.append(Subject("fct", "mean", name))
+            found.append(Measure("fct", "mean", name))
     return found
-
-
-def parse_subject(text: str, groups: Sequence[str], where: str = "report.quantity") -> Subject:
-    """Read "goodput", "p99 fct" or "mean fct of small".
-
-    Raises `InputError` with what is wrong in `where`.
-    """
-    rest, _, group = text.partition(" of ")
-    *statistic, quantity = rest.split() or [""]
-    group = group.strip()
-    if quantity not in QUANTITIES:
-        known = ", ".join(QUANTITIES)
-        raise InputError(f'{where}: unknown quantity "{quantity}"; there are {known}')
-    taken = " ".join(statistic) or "mean"
-    if parse_statistic(taken).kind not in ("mean", "median", "quantile"):
-        raise InputError(
-            f'{where}: variants are ranked by a mean, a median or a percentile, not by "{taken}"'
-        )
-    if group and QUANTITIES[quantity].table not in _OF_GROUPS:
-        raise InputError(f"{where}: {quantity} is not of a traffic group; leave out its name")
-    if group and group not in groups:
-        raise InputError(
-            f'{where}: there is no traffic group "{group}"; there are {", ".join(groups)}'
-        )
-    return Subject(quantity, taken, group)
 
 
 def _traffic(scenario: StoredScenario) -> list[dict[str, Any]]:
@@ -247,25 +176,21 @@ def _traffic(scenario: StoredScenario) -> list[dict[str, Any]]:
     return here or [{"name": name} for name in scenario.groups]
 
 
-def measured(scenario: StoredScenario, axis: str, subject: Subject) -> list[Measured]:
+def values_of(scenario: StoredScenario, axis: str, subject: Measure) -> list[VariantValues]:
     """The variants that have a value of `subject`, in the scenario's order.
 
     `axis` is the one whose names will be compared; empty where there is none.
     """
-    found: list[Measured] = []
+    found: list[VariantValues] = []
     for label, runs in _by_label(scenario).items():
-        values: dict[int, float] = {}
-        at_least = False
-        for run in runs:
-            value, bound = _value(run, subject)
-            if value is not None:
-                values[run.seed] = value
-                at_least |= bound
+        values = subject.by_run(runs)
         if values:
             name = runs[0].axes.get(axis, "")
             panel = label_of(runs[0].axes, scenario.sweeps, leave_out=axis)
             names = dict(runs[0].axes)
-            found.append(Measured(label, name, panel, values, at_least, axes=names))
+            by_seed = {run.seed: value.value for run, value in values}
+            at_least = any(value.at_least for _, value in values)
+            found.append(VariantValues(label, name, panel, by_seed, at_least, axes=names))
     return found
 
 
@@ -276,17 +201,17 @@ def _by_label(scenario: StoredScenario) -> dict[str, list[StoredRun]]:
     return found
 
 
-def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subject) -> Ranking:
+def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Measure) -> Ranking:
     by_label = _by_label(scenario)
-    unfinished = {label: _unfinished(runs, subject) for label, runs in by_label.items()}
+    unfinished = {label: subject.unfinished(runs) for label, runs in by_label.items()}
     subject, notes = _fair(subject, unfinished)
     found = [
         Standing(
             **vars(each),
-            unfinished=_unfinished(by_label[each.label], subject),
-            costs=costs(scenario, each.label, subject.group),
+            unfinished=subject.unfinished(by_label[each.label]),
+            costs=costs(scenario, each.label, subject.group or ""),
         )
-        for each in measured(scenario, axis, subject)
+        for each in values_of(scenario, axis, subject)
     ]
     judged = _judged(found, baseline, larger_is_better=subject.larger_is_better)
     if any(each.at_least for each in judged):
@@ -320,13 +245,13 @@ def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Subjec
     )
 
 
-def _fair(subject: Subject, unfinished: dict[str, float]) -> tuple[Subject, list[str]]:
+def _fair(subject: Measure, unfinished: dict[str, float]) -> tuple[Measure, list[str]]:
     """The subject, or one that survivors do not decide, with what a reader must know of it."""
     shares = unfinished.values()
-    if subject.quantity in _OF_COLLECTIVES and max(shares, default=0.0) > FEW_UNFINISHED:
+    if subject.quantity in OF_COLLECTIVES and max(shares, default=0.0) > FEW_UNFINISHED:
         # What did not finish has no bandwidth: its time is known to be long.
-        subject = Subject("collective_time", subject.statistic, subject.group)
-    if subject.quantity not in COMPLETIONS or max(shares, default=0.0) <= FEW_UNFINISHED:
+        subject = replace(subject, quantity="collective_time")
+    if not subject.is_completion or max(shares, default=0.0) <= FEW_UNFINISHED:
         return subject, []
     what = _WHAT.get(subject.quantity, "flows")
     did = "come to a fair share" if subject.quantity == "time_to_fair_share" else "finish"
@@ -337,7 +262,7 @@ def _fair(subject: Subject, unfinished: dict[str, float]) -> tuple[Subject, list
     )
     if subject.statistic != "mean":
         return subject, [note] if max(shares) != min(shares) else []
-    median = Subject(subject.quantity, "median", subject.group)
+    median = replace(subject, statistic="median")
     return median, [f"{note} The median over all {what} that started decides instead."]
 
 
@@ -345,8 +270,6 @@ def _judged(
     standings: Sequence[Standing], baseline: str, *, larger_is_better: bool
 ) -> list[Standing]:
     """The standings with their differences to the baseline of their panel, as one family."""
-    from dataclasses import replace
-
     bases = {each.panel: each for each in standings if each.name == baseline}
     compared: list[tuple[int, Difference]] = []
     for place, each in enumerate(standings):
@@ -410,63 +333,3 @@ def _sameness(scenario: StoredScenario, standings: Sequence[Standing]) -> list[s
     if same and len(same) == sum(each.difference is not None for each in standings):
         notes.append("The variants make no difference here.")
     return notes
-
-
-def _rows(run: StoredRun, subject: Subject) -> pl.DataFrame | None:
-    """The rows of a run that its value is over, unfinished flows and jobs included."""
-    import polars as pl
-
-    table = QUANTITIES[subject.quantity].table
-    rows = table_of(run, table)
-    if rows is None:
-        return None
-    if table in IN_WINDOW:
-        rows = rows.filter(pl.col("in_window"))
-    # The fairness of all flows has rows of its own, under no group.
-    if subject.group or table == "fairness":
-        rows = rows.filter(pl.col("group") == subject.group)
-    return rows
-
-
-def _completion(run: StoredRun, subject: Subject) -> Completion:
-    """What the flows or jobs of a run took that its value is over."""
-    rows = _rows(run, subject)
-    return Completion((), ()) if rows is None else COMPLETIONS[subject.quantity](run, rows)
-
-
-def _unfinished(runs: Sequence[StoredRun], subject: Subject) -> float:
-    """Share of flows with a size, or of jobs, that did not finish."""
-    if subject.quantity in _OF_COLLECTIVES:
-        subject = Subject("collective_time", "mean", subject.group)
-    if subject.quantity not in COMPLETIONS:
-        flows = Subject("fct", "mean", subject.group)
-        return together([_completion(run, flows) for run in runs]).unfinished
-    return together([_completion(run, subject) for run in runs]).unfinished
-
-
-def _value(run: StoredRun, subject: Subject) -> tuple[float | None, bool]:
-    """The value of a run in base units, and whether it is only a lower bound."""
-    statistic = parse_statistic(subject.statistic)
-    if subject.quantity not in COMPLETIONS:
-        rows = _rows(run, subject)
-        quantity = QUANTITIES[subject.quantity]
-        if rows is None:
-            return None, False
-        if quantity.table == "links" and statistic.kind == "mean":
-            return _mean_by_bytes(rows, quantity.column), False
-        return statistic.of(rows[quantity.column]), False
-    completion = _completion(run, subject)
-    if statistic.kind == "mean":
-        times = completion.times
-        return (math.fsum(times) / len(times) if times else None), False
-    found = completion.percentile(50.0 if statistic.kind == "median" else 100 * statistic.at)
-    return (None, False) if found is None else (found.value, found.at_least)
-
-
-def _mean_by_bytes(links: pl.DataFrame, column: str) -> float | None:
-    """The mean over ports, weighted by what they sent: what data meets, not what idle ports have.
-
-    Ports that only acknowledgements leave by hardly count.
-    """
-    sent = float(links["bytes"].sum())
-    return float((links["bytes"] * links[column]).sum()) / sent if sent else None

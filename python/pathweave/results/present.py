@@ -5,22 +5,24 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from pathweave.results.quantities import QUANTITIES
+from pathweave.results.measures import unit_of_column
 from pathweave.results.units import number, rate_unit, scale, time_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
+    from pathweave.results.measures import Value
     from pathweave.results.merit import Ranking, Standing
-    from pathweave.statistics.survival import Percentile
 
 _MOST_DIGITS = 5
 """Significant digits of a value, however narrow its interval."""
 _PLUS_MINUS_DIGITS = 2
 """Significant digits of half an interval; the value has as many decimals."""
 
+_MORE_DIGITS = 3
+"""Decimals that a value and half its interval have at most beyond these, to differ."""
 _NEGLIGIBLE = 0.001
 """Costs that are smaller are not told apart."""
 
@@ -32,13 +34,36 @@ def seeds_text(seeds: int) -> str:
 
 def unit_of(ranking: Ranking) -> str:
     """One unit for all values of a ranking; empty for counts, % for shares."""
-    column = QUANTITIES[ranking.subject.quantity].column
-    largest = max((abs(each.mean or 0.0) for each in ranking.standings), default=0.0)
-    if column.endswith("_bps"):
-        return rate_unit(largest)
-    if column.endswith("_s"):
-        return time_unit(largest)
-    return "%" if column in ("utilisation", "share") else ""
+    values = [each.mean for each in ranking.standings]
+    return spread_unit(ranking.subject.defined.column, values)
+
+
+def spread_unit(column: str, values: Sequence[float | None]) -> str:
+    """One unit for these values of a column; empty for counts, % for shares.
+
+    That of times suits the smallest as well as the largest: 0.607 ms stands above 1,200 ms.
+    """
+    known = [abs(value) for value in values if value]
+    match unit_of_column(column):
+        case "bit/s":
+            return rate_unit(max(known, default=0.0))
+        case "s":
+            return time_unit(middle(known))
+        case "ratio":
+            return "%"
+        case _:
+            return ""
+
+
+def middle(values: Sequence[float]) -> float:
+    """The geometric mean of what is above 0; 0 for nothing."""
+    known = [value for value in values if value > 0]
+    return math.exp(math.fsum(map(math.log, known)) / len(known)) if known else 0.0
+
+
+def unit_text(unit: str) -> str:
+    """A unit as people write it: "µs" for "us"."""
+    return {"us": "µs"}.get(unit, unit)
 
 
 def interval_text(each: Standing, unit: str) -> str:
@@ -76,9 +101,13 @@ def cost_columns(ranking: Ranking) -> list[tuple[str, list[str]]]:
     """
     paid = [each.costs for each in ranking.standings]
     short = [each.short_p99_s for each in paid]
-    time = time_unit(max((each.value for each in short if each is not None), default=0.0))
+    time = time_unit(middle([each.value for each in short if each is not None]))
     columns = [
-        (f"short flows p99 ({time})", [_bound(each, time) for each in short], any(short)),
+        (
+            f"short flows p99 ({unit_text(time)})",
+            [_bound(each, time) for each in short],
+            any(short),
+        ),
         ("mean queue (packets)", *_numbers([each.queue_packets for each in paid], 1)),
         ("drops (%)", *_numbers([each.drops for each in paid], 100)),
         ("marks (%)", *_numbers([each.marks for each in paid], 100)),
@@ -89,7 +118,7 @@ def cost_columns(ranking: Ranking) -> list[tuple[str, list[str]]]:
     return [(head, texts) for head, texts, there in columns if there]
 
 
-def _bound(percentile: Percentile | None, unit: str) -> str:
+def _bound(percentile: Value | None, unit: str) -> str:
     if percentile is None:
         return "–"
     text = number(percentile.value / scale(unit), 3)
@@ -108,9 +137,13 @@ def _cost(value: float | None) -> str:
 
 def times_unit(rows: pl.DataFrame, name: str) -> str:
     """The unit that suits both the median and the 99th percentile of these rows of a summary."""
-    largest = [float(rows[f"{name}_{at}_s"].max() or 0.0) for at in ("p50", "p99")]  # pyright: ignore[reportArgumentType]
-    known = [value for value in largest if value > 0]
-    return time_unit(math.exp(math.fsum(map(math.log, known)) / len(known)) if known else 0.0)
+    return times_between(rows, f"{name}_p50_s", f"{name}_p99_s")
+
+
+def times_between(rows: pl.DataFrame, *columns: str) -> str:
+    """The unit that suits the largest values of several columns of times (s)."""
+    largest = [float(rows[column].max() or 0.0) for column in columns]  # pyright: ignore[reportArgumentType]
+    return time_unit(middle(largest))
 
 
 def percentile_text(row: Mapping[str, Any], name: str, unit: str) -> str:
@@ -128,10 +161,27 @@ def plus_minus(value: float, half: float | None, *, signed: bool = False) -> str
         text = f"{value:{sign},.{decimals}f}"
         return _minus(text if half is None else f"{text} ± 0")
     decimals = min(_decimals(half, _PLUS_MINUS_DIGITS), _decimals(abs(value), _MOST_DIGITS))
+    decimals = apart(value, half, decimals)
     text = f"{half:,.{decimals}f}"
     if not text.strip("0."):  # it is not 0, but smaller than what is shown
         text = f"< {10.0**-decimals:.{decimals}f}"
     return _minus(f"{value:{sign},.{decimals}f} ± {text}")
+
+
+def apart(value: float, half: float, decimals: int) -> int:
+    """How many decimals a value and half its interval need, `decimals` at least.
+
+    Where both round to the same digits a reader cannot see whether the interval holds 0: then they
+    have one more, and one more again where that does not do.
+    """
+    least = decimals
+    while (
+        decimals < least + _MORE_DIGITS and f"{abs(value):.{decimals}f}" == f"{half:.{decimals}f}"
+    ):
+        if abs(value) == half:
+            return least
+        decimals += 1
+    return decimals
 
 
 def _decimals(value: float, digits: int) -> int:

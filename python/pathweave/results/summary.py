@@ -12,24 +12,19 @@ of all seeds. Runs on the testbed that are invalid are left out.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pathweave.results.axis_columns import axis_columns
-from pathweave.results.completion import (
-    FEW_UNFINISHED,
-    flow_completion,
-    has_size,
-    job_completion,
-    together,
-)
+from pathweave.results.completion import FEW_UNFINISHED, has_size
+from pathweave.results.measures import Measure, Population, counted, finished
 from pathweave.statistics.interval import half_width
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
 
-    from pathweave.results.completion import Completion
     from pathweave.results.read import StoredRun, StoredScenario
 
 _FLOW_COLUMNS = (
@@ -39,6 +34,10 @@ _FLOW_COLUMNS = (
 
 _TAIL = 99
 _PERCENTILES = (50, _TAIL)
+_GOODPUT = Measure("goodput")
+_FCT = Measure("fct")
+_FINISHED_FCT = Measure("fct", population=Population.FINISHED)
+_JCT = Measure("jct")
 
 
 def summarise(scenario: StoredScenario) -> pl.DataFrame:
@@ -56,18 +55,16 @@ def summarise(scenario: StoredScenario) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for label in scenario.labels():
         runs = [run for run in scenario.runs if run.label == label]
-        flows = _read(runs, "flows", _FLOW_COLUMNS)
-        if flows is None:
-            continue
-        flows = flows.filter(pl.col("in_window"))
-        for group in flows["group"].unique(maintain_order=True):
+        found_rows = _read(runs, "flows", _FLOW_COLUMNS)
+        for group in _groups(found_rows):
             about = {
                 "scenario": scenario.name,
                 "settings": scenario.folder.name,
                 "group": group,
                 "variant": label,
             }
-            found = {"seeds": len(runs)} | _flow_row(flows.filter(pl.col("group") == group), runs)
+            own = [(run, part.filter(pl.col("group") == group)) for run, part in found_rows]
+            found = {"seeds": len(runs)} | _flow_row(own)
             rows.append(about | axis_columns(runs[0].axes, {*about, *found}) | found)
     frame = pl.DataFrame(rows, infer_schema_length=None)
     if frame.is_empty():
@@ -91,15 +88,19 @@ def summarise_jobs(scenario: StoredScenario) -> pl.DataFrame:
     for label in scenario.labels():
         runs = [run for run in scenario.runs if run.label == label]
         jobs = _read(runs, "jobs", ("start_s", "end_s", "in_window", "finished", "jct_s"))
-        if jobs is None or jobs.is_empty():
+        if not any(run.read("jobs", ["finished"]).height for run, _ in jobs):
             continue
-        jobs = jobs.filter(pl.col("in_window"))
-        done = jobs.filter(pl.col("finished"))
+        done = [(run, finished(part)) for run, part in jobs]
+        mean, half = _mean_and_interval(replace(_JCT, population=Population.FINISHED), done)
         about = {"scenario": scenario.name, "variant": label}
         found = (
-            {"seeds": len(runs), "jobs": jobs.height, "finished": done.height}
-            | _mean_and_interval(done, "jct_s", "jct_mean_s", "jct_ci_s")
-            | _completion_columns(runs, jobs, job_completion, "jct")
+            {
+                "seeds": len(runs),
+                "jobs": sum(part.height for _, part in jobs),
+                "finished": sum(part.height for _, part in done),
+            }
+            | {"jct_mean_s": mean, "jct_ci_s": half}
+            | _completion_columns(_JCT, jobs, "jct")
         )
         rows.append(about | axis_columns(runs[0].axes, {*about, *found}) | found)
     return pl.DataFrame(rows, infer_schema_length=None)
@@ -118,24 +119,33 @@ def compares_survivors(rows: pl.DataFrame) -> bool:
     return max(shares, default=0.0) > FEW_UNFINISHED and len(set(shares)) > 1
 
 
-def _read(runs: Sequence[StoredRun], table: str, columns: Sequence[str]) -> pl.DataFrame | None:
+_Rows = list[tuple["StoredRun", "pl.DataFrame"]]
+"""Of each run the rows that count."""
+
+
+def _read(runs: Sequence[StoredRun], table: str, columns: Sequence[str]) -> _Rows:
+    """The rows of a table that count, of the runs that have it."""
+    return [(run, counted(run.read(table, columns), table)) for run in runs if table in run.tables]
+
+
+def _groups(found: _Rows) -> list[str]:
+    return list(
+        dict.fromkeys(
+            group for _, rows in found for group in rows["group"].unique(maintain_order=True)
+        )
+    )
+
+
+def _flow_row(rows: _Rows) -> dict[str, Any]:
     import polars as pl
 
-    parts = [
-        run.read(table, columns).with_columns(seed=pl.lit(run.seed, dtype=pl.Int64))
-        for run in runs
-        if table in run.tables
-    ]
-    return pl.concat(parts, how="diagonal_relaxed") if parts else None
-
-
-def _flow_row(flows: pl.DataFrame, runs: Sequence[StoredRun]) -> dict[str, Any]:
-    import polars as pl
-
+    flows = pl.concat([part for _, part in rows], how="diagonal_relaxed")
     sized = flows.filter(has_size())
     done, left, cut = (
         sized.filter(pl.col("end") == end) for end in ("finished", "unfinished", "stopped")
     )
+    mean, half = _mean_and_interval(_GOODPUT, rows)
+    complete = [(run, finished(part.filter(has_size()))) for run, part in rows]
     return (
         {
             "flows": flows.height,
@@ -145,10 +155,10 @@ def _flow_row(flows: pl.DataFrame, runs: Sequence[StoredRun]) -> dict[str, Any]:
             "stopped": cut.height,
             "stopped_bytes": int(cut["delivered_bytes"].sum() or 0),
         }
-        | _mean_and_interval(flows, "goodput_bps", "goodput_mean_bps", "goodput_ci_bps")
-        | _percentiles(flows["goodput_bps"].drop_nulls())
-        | {"fct_mean_s": _mean_and_interval(done, "fct_s", "mean", "ci")["mean"]}
-        | _completion_columns(runs, flows, flow_completion, "fct")
+        | {"goodput_mean_bps": mean, "goodput_ci_bps": half}
+        | _percentiles(rows)
+        | {"fct_mean_s": _mean_and_interval(_FINISHED_FCT, complete)[0]}
+        | _completion_columns(_FCT, rows, "fct")
         | {
             "timeouts": int(flows["timeouts"].sum() or 0),
             "retransmits": int(flows["retransmits"].sum() or 0),
@@ -156,41 +166,34 @@ def _flow_row(flows: pl.DataFrame, runs: Sequence[StoredRun]) -> dict[str, Any]:
     )
 
 
-def _percentiles(goodput: pl.Series) -> dict[str, float | None]:
-    found = {at: goodput.quantile(at / 100, interpolation="linear") for at in _PERCENTILES}
-    if len(goodput) < 2:
+def _percentiles(rows: _Rows) -> dict[str, float | None]:
+    found = {at: replace(_GOODPUT, statistic=f"p{at}").pooled_rows(rows) for at in _PERCENTILES}
+    values = {at: None if value is None else value.value for at, value in found.items()}
+    if sum(part["goodput_bps"].count() for _, part in rows) < 2:
+        values[_TAIL] = None
+    return {f"goodput_p{at}_bps": value for at, value in values.items()}
+
+
+def _completion_columns(measure: Measure, rows: _Rows, name: str) -> dict[str, Any]:
+    """Percentiles over all that the runs started, with whether each is only a lower bound."""
+    found = {at: replace(measure, statistic=f"p{at}").pooled_rows(rows) for at in _PERCENTILES}
+    if measure.started(rows) < 2:
         found[_TAIL] = None
-    return {f"goodput_p{at}_bps": value for at, value in found.items()}
+    values = {
+        f"{name}_p{at}_s": None if value is None else value.value for at, value in found.items()
+    }
+    return values | {
+        f"{name}_p{at}_at_least": value is not None and value.at_least
+        for at, value in found.items()
+    }
 
 
-def _completion_columns(
-    runs: Sequence[StoredRun],
-    rows: pl.DataFrame,
-    completion: Callable[[StoredRun, pl.DataFrame], Completion],
-    name: str,
-) -> dict[str, Any]:
-    """Percentiles over all that the runs started; `rows` have a column `seed`."""
-    import polars as pl
-
-    parts = [completion(run, rows.filter(pl.col("seed") == run.seed)) for run in runs]
-    found = together(parts)
-    columns = found.columns(name, _PERCENTILES)
-    if len(found.times) + len(found.ages) < 2:
-        columns |= {f"{name}_p{_TAIL}_s": None, f"{name}_p{_TAIL}_at_least": False}
-    return columns
-
-
-def _mean_and_interval(
-    frame: pl.DataFrame, column: str, mean: str, interval: str
-) -> dict[str, float | None]:
+def _mean_and_interval(measure: Measure, rows: _Rows) -> tuple[float | None, float | None]:
     """Mean of the seeds' means, and half its 95 % interval."""
-    per_seed = [
-        float(value)
-        for value in frame.group_by("seed", maintain_order=True).mean()[column].drop_nulls()
-    ]
-    if not per_seed:
-        return {mean: None, interval: None}
-    return {mean: sum(per_seed) / len(per_seed), interval: half_width(per_seed)}
+    values = [value.value for each in rows if (value := measure.pooled_rows([each])) is not None]
+    if not values:
+        return None, None
+    return sum(values) / len(values), half_width(values)
 
 
 def _group_order(scenario: StoredScenario, groups: list[str]) -> dict[str, int]:

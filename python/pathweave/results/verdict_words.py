@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pathweave.results.present import apart
+
 if TYPE_CHECKING:
     from pathweave.results.merit import Ranking, Standing
     from pathweave.statistics.paired import Difference
@@ -83,4 +85,5 @@ def _by(difference: Difference) -> str:
         return ""
     half = difference.half_percent or 0.0
     digits = 0 if half >= 0.95 else 1 if half >= 0.095 else 2
+    digits = apart(difference.percent, half, digits)
     return f"{abs(difference.percent):.{digits}f} ± {half:.{digits}f} % "

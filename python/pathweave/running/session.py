@@ -156,13 +156,14 @@ def check_baseline(session: Session, baseline: str | None) -> None:
 
     `baseline` goes before the scenario's own. Raises `InputError` with what there is.
     """
-    from pathweave.results.merit import compared_axis, parse_subject, stated_baselines
+    from pathweave.results.measures import parse_measure
+    from pathweave.results.merit import compared_axis, stated_baselines
 
     scenario = session.plan.scenario
     report = json.loads(scenario.variants[0].resolved).get("report", {})
     if "quantity" in report:
         where = _place(session.request, "report", "quantity")
-        parse_subject(report["quantity"], scenario.groups, f"{where}report.quantity")
+        parse_measure(report["quantity"], scenario.groups, f"{where}report.quantity")
     for wanted in [baseline] if baseline else stated_baselines(report):
         if not session.axes:
             raise InputError(f'"{wanted}" cannot be the baseline: the scenario has no variants')

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pathweave.errors import InputError
-from pathweave.results.merit import measured, parse_subject, rankings, subjects
+from pathweave.results.measures import parse_measure
+from pathweave.results.merit import rankings, subjects, values_of
 from pathweave.results.read import find_runs
 from pathweave.results.verdict_words import width_text
 from pathweave.statistics.until import Rule, State
@@ -15,7 +16,8 @@ from pathweave.statistics.until import Rule, State
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pathweave.results.merit import Ranking, Subject
+    from pathweave.results.measures import Measure
+    from pathweave.results.merit import Ranking
     from pathweave.results.read import StoredScenario
     from pathweave.running.plan import Plan, Task
     from pathweave.running.pool import Outcome
@@ -38,7 +40,7 @@ class Target:
 
     share: float
     """Half the interval at most, as a share of the baseline's mean: 0.02 for 2 %."""
-    subject: Subject | None = None
+    subject: Measure | None = None
     """What it is of; None for all that decides about the scenario's workloads."""
 
     @property
@@ -70,7 +72,7 @@ def parse_target(text: str, groups: Sequence[str]) -> Target:
             f'--until takes a percentage above 0, such as 2% or "goodput=2%", not "{text}"'
         )
     named = found["quantity"]
-    subject = None if named is None else parse_subject(named.strip(), groups, "--until")
+    subject = None if named is None else parse_measure(named.strip(), groups, "--until")
     return Target(float(found["percent"]) / 100, subject)
 
 
@@ -154,7 +156,7 @@ def _states(
         return [
             (subject.text, State(seeds, each.values))
             for subject in subjects(scenario)
-            for each in measured(scenario, "", subject)
+            for each in values_of(scenario, "", subject)
             if not each.at_least
         ]
     return [state for ranking in found for state in _compared(ranking, seeds)]

@@ -33,7 +33,7 @@ _TIMES = 900.0
 
 
 @dataclass(frozen=True)
-class Measured:
+class SurveyedWorkload:
     """What the runs of a workload gave."""
 
     version: str
@@ -80,7 +80,7 @@ def write_documents(
     record = folder / RECORD
     version = core().version()
     measured = _recorded(record) | {
-        workload.name: Measured(version, gathered) for workload, gathered in found
+        workload.name: SurveyedWorkload(version, gathered) for workload, gathered in found
     }
     known = [(each, measured[each.name]) for each in survey.workloads if each.name in measured]
     write_json(record, _json(known))
@@ -97,7 +97,7 @@ def write_documents(
 def _page(
     survey: Survey,
     tables: Sequence[tuple[Workload, Mapping[str, Mapping[str, Cell]]]],
-    measured: Sequence[Measured],
+    measured: Sequence[SurveyedWorkload],
 ) -> str:
     versions = " and ".join(sorted({each.version for each in measured}))
     seeds = " to ".join(map(str, sorted({each.seeds for each in measured})))
@@ -118,7 +118,7 @@ def _page(
     return "\n".join([about, *parts])
 
 
-def _json(found: Sequence[tuple[Workload, Measured]]) -> dict[str, Any]:
+def _json(found: Sequence[tuple[Workload, SurveyedWorkload]]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "workloads": {
@@ -140,7 +140,7 @@ def _json(found: Sequence[tuple[Workload, Measured]]) -> dict[str, Any]:
     }
 
 
-def _recorded(path: Path) -> dict[str, Measured]:
+def _recorded(path: Path) -> dict[str, SurveyedWorkload]:
     """What earlier surveys gave, by workload; nothing where there is no file."""
     try:
         content = read_json(path)
@@ -148,7 +148,7 @@ def _recorded(path: Path) -> dict[str, Measured]:
         return {}
     try:
         return {
-            workload: Measured(str(each["version"]), _gathered(each["columns"]))
+            workload: SurveyedWorkload(str(each["version"]), _gathered(each["columns"]))
             for workload, each in content["workloads"].items()
         }
     except (KeyError, TypeError, ValueError, AttributeError) as error:

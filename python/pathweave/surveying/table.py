@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pathweave.results.merit import Subject, measured
+from pathweave.results.measures import Measure
+from pathweave.results.merit import values_of
 from pathweave.results.optimum import total_shares
 from pathweave.statistics.holm import verdicts
 from pathweave.statistics.interval import half_width
@@ -85,14 +86,14 @@ def gather(scenario: StoredScenario, workload: Workload) -> Gathered:
     runs = scenario.counted().runs
     completion = "jct" if _are_jobs(runs, workload.short) else "fct"
     subjects = {
-        "goodput": Subject("goodput", "mean", workload.of),
-        "short_p50": Subject(completion, "median", workload.short),
-        "short_p99": Subject(completion, "p99", workload.short),
-        "rtt": Subject("rtt", "mean", workload.of),
-        "queue": Subject("queue", "mean"),
-        "fairness": Subject("fairness", "mean", workload.of),
-        "timeouts": Subject("timeouts", "mean", workload.of),
-        "recovery": Subject("recovery", "median"),
+        "goodput": Measure("goodput", "mean", workload.of),
+        "short_p50": Measure(completion, "median", workload.short),
+        "short_p99": Measure(completion, "p99", workload.short),
+        "rtt": Measure("rtt", "mean", workload.of),
+        "queue": Measure("queue", "mean"),
+        "fairness": Measure("fairness", "mean", workload.of),
+        "timeouts": Measure("timeouts", "mean", workload.of),
+        "recovery": Measure("recovery", "median"),
     }
     if not workload.short:
         del subjects["short_p50"], subjects["short_p99"]
@@ -100,7 +101,7 @@ def gather(scenario: StoredScenario, workload: Workload) -> Gathered:
     for key, subject in subjects.items():
         own = {
             each.name: Values(each.values, each.at_least)
-            for each in measured(scenario, AXIS, subject)
+            for each in values_of(scenario, AXIS, subject)
         }
         if own:
             found[key] = own

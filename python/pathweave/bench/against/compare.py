@@ -125,7 +125,7 @@ class _Comparing:
     def all_turns(self) -> Compared:
         counted = self._other(0)
         theirs: list[program.Cost] = []
-        ours: list[native.Measured] = []
+        ours: list[native.NativeRun] = []
         for turn in range(1, self._asked.turns + 1):
             theirs.append(self._other(turn))
             ours.append(self._pathweave(turn))
@@ -155,7 +155,7 @@ class _Comparing:
         self._watching.ended(step, time.monotonic() - begun)
         return found
 
-    def _pathweave(self, turn: int) -> native.Measured:
+    def _pathweave(self, turn: int) -> native.NativeRun:
         step = Step(self._case, "Pathweave", turn)
         begun = self._begin(step)
         command = native.command(self._asked.binary, self._scenario, self._asked.until)
@@ -184,7 +184,7 @@ class _Comparing:
         self,
         counted: program.Cost,
         theirs: Sequence[program.Cost],
-        ours: Sequence[native.Measured],
+        ours: Sequence[native.NativeRun],
     ) -> None:
         """The hops of one run stand for the others: they must have been the same run."""
         delivered = sorted({each.delivered_bytes for each in (counted, *theirs)})

@@ -9,43 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
 from pathweave.results.checks import CHECKS
-from pathweave.results.completion import (
-    COMPLETIONS,
-    FEW_UNFINISHED,
-    Completion,
-)
-from pathweave.results.derived import table_of
+from pathweave.results.measures import OF_SIZES, Measure, Population, Value, quantity_of
 from pathweave.results.quantities import QUANTITIES, parse_statistic
-from pathweave.results.schema import IN_WINDOW, TABLES
-from pathweave.results.units import scale, seconds
+from pathweave.results.schema import TABLES
+from pathweave.results.units import scale
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import polars as pl
-
-    from pathweave.results.quantities import Quantity
+    from pathweave.results.measures import Where
     from pathweave.results.read import StoredRun, StoredScenario
-
-Where = dict[str, "str | int | float | bool | list[str]"]
-
 
 _CLOSE = 0.05
 """How far apart the bounds of a percentile may be, as a part of it, to take the middle."""
 
 
 @dataclass(frozen=True)
-class Value:
-    """A number of one run, or the mean of several runs with one seed."""
-
-    value: float
-    at_least: bool = False
-    """Whether it is only a lower bound, because too much of the run was unfinished."""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What is measured of a run."""
+class PublishedMeasure:
+    """What `expected.toml` says is measured of a run, perhaps as a ratio, in a published unit."""
 
     quantity: str
     """A name in `QUANTITIES` or `CHECKS`."""
@@ -63,8 +44,12 @@ class Measured:
     @property
     def title(self) -> str:
         """In words: "Goodput, mean, large, Mbps"."""
-        parts = [_quantity(self.quantity).title, self.statistic]
-        parts += [_text(value) for value in self.where.values()]
+        measure = self._measure(self.where)
+        title = quantity_of(self.quantity).title
+        if measure.population is Population.FINISHED:
+            title += f" of finished {measure.noun}"
+        parts = [title, self.statistic]
+        parts += [_text(value) for value in measure.where.values()]
         parts += [self.during] if self.during else []
         divisors = [_text(value) for value in self.over.values()]
         divisors += list(self.relative_to.values())
@@ -72,9 +57,14 @@ class Measured:
         return ", ".join([*parts, self.unit] if self.unit else parts)
 
     @property
+    def population(self) -> str:
+        """Whom it is over, in words: "all flows of the window"."""
+        return self._measure(self.where).over
+
+    @property
     def column(self) -> str:
         """The column that it is taken from; its end says what it is: `_bps`, `_s`."""
-        return _quantity(self.quantity).column
+        return quantity_of(self.quantity).column
 
     @property
     def is_ratio(self) -> bool:
@@ -133,20 +123,23 @@ class Measured:
 
     def _taken(self, run: StoredRun, where: Where) -> Value | None:
         """The statistic over the rows of `where`."""
-        quantity = _quantity(self.quantity)
-        rows = _basis(run, self.quantity)
-        if rows is None or quantity.column not in rows.columns:
-            return None
-        if any(column not in rows.columns for column in where):
-            return None
-        rows = _selected(rows, where)
-        if self.during:
-            rows = _during(rows, run, self.during)
-        statistic = parse_statistic(self.statistic)
-        if self.quantity in COMPLETIONS:
-            return _of_completion(COMPLETIONS[self.quantity](run, rows), self.statistic)
-        found = statistic.of(rows[quantity.column])
-        return None if found is None else Value(found)
+        return self._measure(where).of(run)
+
+    def _measure(self, where: Where) -> Measure:
+        rest = dict(where)
+        done = rest.get("end") == "finished" and quantity_of(self.quantity).table in OF_SIZES
+        if done:
+            del rest["end"]
+        return Measure(
+            self.quantity,
+            self.statistic,
+            group=None,
+            population=Population.FINISHED if done else Population.COUNTED,
+            where=rest,
+            during=self.during,
+            by_bytes=False,
+            close=_CLOSE,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object; `from_json` reads it."""
@@ -161,9 +154,9 @@ class Measured:
         }
 
     @staticmethod
-    def from_json(value: Mapping[str, Any]) -> Measured:
+    def from_json(value: Mapping[str, Any]) -> PublishedMeasure:
         """The inverse of `to_json`."""
-        return Measured(
+        return PublishedMeasure(
             quantity=value["quantity"],
             statistic=value["statistic"],
             where=value["where"],
@@ -177,13 +170,15 @@ class Measured:
 _COLUMNS = {column for columns in TABLES.values() for column in columns} | {"after", "until"}
 """Columns that rows can be chosen by: those of all tables, and of checks."""
 
-MEASURED_KEYS = {
+MEASURE_KEYS = {
     "quantity", "check", "statistic", "where", "over", "during", "relative_to", "unit",
 }  # fmt: skip
 """Keys of an entry of `expected.toml` that say what is measured."""
 
 
-def parse_measured(entry: Mapping[str, Any], axes: Mapping[str, Sequence[str]]) -> Measured:
+def parse_published(
+    entry: Mapping[str, Any], axes: Mapping[str, Sequence[str]]
+) -> PublishedMeasure:
     """Read what an entry of `expected.toml` says is measured; `axes` are the scenario's.
 
     Raises `InputError` with what is wrong.
@@ -209,7 +204,7 @@ def parse_measured(entry: Mapping[str, Any], axes: Mapping[str, Sequence[str]]) 
         check_name(axis, variant, axes)
     if (relative_to or over) and unit not in ("", "%"):
         raise InputError(f'a ratio has the unit "%" or none, not "{unit}"')
-    return Measured(
+    return PublishedMeasure(
         quantity=str(name),
         statistic=statistic,
         where=where,
@@ -250,104 +245,5 @@ def check_axes(axes: Any, known: Mapping[str, Sequence[str]]) -> tuple[str, ...]
     return tuple(map(str, axes))
 
 
-def _quantity(name: str) -> Quantity:
-    return QUANTITIES[name] if name in QUANTITIES else CHECKS[name].quantity
-
-
 def _text(value: object) -> str:
     return " or ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _basis(run: StoredRun, name: str) -> pl.DataFrame | None:
-    """All rows that a value may be over, with what is known of their flow or link."""
-    import polars as pl
-
-    if name in CHECKS:
-        return CHECKS[name].table(run)
-    table = QUANTITIES[name].table
-    rows = table_of(run, table)
-    if rows is None:
-        return None
-    if table in IN_WINDOW:
-        return rows.filter(pl.col("in_window"))
-    key = "link" if "link" in rows.columns else "flow"
-    other = "links" if key == "link" else "flows"
-    if table in ("links", "convergence", "fairness") or key not in rows.columns:
-        return rows
-    about = run.read(other)
-    identity = key if key in about.columns else "id"
-    new = [column for column in about.columns if column not in (*rows.columns, identity)]
-    return rows.join(about.select(identity, *new), left_on=key, right_on=identity, how="left")
-
-
-def _selected(rows: pl.DataFrame, where: Where) -> pl.DataFrame:
-    import polars as pl
-
-    for column, value in where.items():
-        wanted = pl.col(column)
-        rows = rows.filter(wanted.is_in(value) if isinstance(value, list) else wanted == value)
-    return rows
-
-
-def _during(rows: pl.DataFrame, run: StoredRun, phase: str) -> pl.DataFrame:
-    """The rows of a series in a phase; none where the run has no such phase."""
-    import polars as pl
-
-    phases = run.manifest["resolved"].get("measure", {}).get("phases", {})
-    named = {run.phases.get(name, name): times for name, times in phases.items()}
-    if phase not in named or "time_s" not in rows.columns:
-        return rows.clear()
-    begin, end = (seconds(text) for text in named[phase])
-    return rows.filter((pl.col("time_s") > begin) & (pl.col("time_s") <= end))
-
-
-def _most(found: Completion, percent: float) -> float | None:
-    """The percentile (s) if nothing unfinished ever finishes; None where it has no bound."""
-    place = percent / 100 * (len(found.times) + len(found.ages) - 1)
-    low, high = math.floor(place), math.ceil(place)
-    if high >= len(found.times):
-        return None
-    ordered = sorted(found.times)
-    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
-
-
-def _of_completion(found: Completion, text: str) -> Value | None:
-    """A statistic of completion times over all that was started.
-
-    What is unfinished leaves a percentile between two bounds: where these are close, it is the
-    middle. Above `FEW_UNFINISHED` a mean over what finished would be one of survivors: then the
-    others count at their age, and it is a lower bound. There is no standard deviation then. A count
-    is of what finished.
-    """
-    import polars as pl
-
-    statistic = parse_statistic(text)
-    if not found.times and not found.ages:
-        return None
-    if statistic.kind in ("median", "quantile"):
-        at = 50.0 if statistic.kind == "median" else 100 * statistic.at
-        percentile = found.percentile(at)
-        if percentile is None or not percentile.at_least:
-            return None if percentile is None else Value(percentile.value)
-        most = _most(found, at)
-        if most is not None and most - percentile.value <= _CLOSE * percentile.value:
-            return Value((percentile.value + most) / 2)
-        return Value(percentile.value, at_least=True)
-    if statistic.kind == "over":
-        started = (*found.times, *found.ages)
-        open_ = any(age <= statistic.at for age in found.ages)  # they may still pass it
-        return Value(sum(time > statistic.at for time in started) / len(started), open_)
-    if statistic.kind == "count":
-        return Value(len(found.times))
-    if statistic.kind == "range":  # what is unfinished can only widen it
-        value = statistic.of(pl.Series(found.times, dtype=pl.Float64))
-        return None if value is None else Value(value, bool(found.ages))
-    few = found.unfinished <= FEW_UNFINISHED
-    # One that is still under way can be the longest, and the sum is over all.
-    if not found.ages or (few and statistic.kind not in ("max", "sum")):
-        value = statistic.of(pl.Series(found.times, dtype=pl.Float64))
-        return None if value is None else Value(value)
-    if statistic.kind == "std":
-        return None  # ages bound it on neither side
-    value = statistic.of(pl.Series((*found.times, *found.ages), dtype=pl.Float64))
-    return None if value is None else Value(value, at_least=True)

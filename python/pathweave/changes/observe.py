@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pathweave.changes.span import Phase, Window
 from pathweave.results.completion import (
@@ -12,51 +12,53 @@ from pathweave.results.completion import (
     has_size,
 )
 from pathweave.results.derived import table_of
+from pathweave.results.measures import Unit, counted, plain, unit_of_column
 from pathweave.results.quantities import QUANTITIES
 from pathweave.results.schema import IN_WINDOW
 from pathweave.results.units import seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
 
     from pathweave.changes.span import Span
+    from pathweave.results.measures import Measure
     from pathweave.results.read import StoredRun
-
-Taken = Literal["mean", "median", "unfinished"]
 
 COUNTS = ("timeouts", "retransmits")
 """Quantities that count events."""
 
 
 @dataclass(frozen=True, order=True)
-class Measure:
-    """One value of a run."""
+class Metric:
+    """What a value of a run is of, as a comparison names it."""
 
     quantity: str
     """A name in `QUANTITIES`."""
-    taken: Taken
-    """The mean, or the median, over flows, jobs or links; or the share without a value, because
-    they did not finish."""
+    taken: str
+    """The statistic over flows, jobs or links: "mean", "median", "p99"; or "unfinished", the share
+    without a value, because they did not finish."""
     of: str = ""
     """The traffic group, or the layer of links."""
     phase: str = ""
     """The phase; empty for the measurement window."""
+    sizes: str = ""
+    """The range of flow sizes; empty for all."""
 
     @property
     def title(self) -> str:
         """What is measured, whatever it is measured of: "Goodput", "Median round-trip time"."""
         title = QUANTITIES[self.quantity].title
         lower = title[0].lower() + title[1:]
-        return {"mean": title, "median": f"Median {lower}", "unfinished": f"Share without {lower}"}[
-            self.taken
-        ]
+        words = {"mean": title, "unfinished": f"Share without {lower}"}
+        return words.get(self.taken, f"{self.taken[0].upper()}{self.taken[1:]} {lower}")
 
     @property
     def whose(self) -> str:
-        """What it is measured of: the traffic group or layer, and the phase."""
-        return ", ".join(name for name in (self.of, self.phase) if name)
+        """What it is measured of: the traffic group or layer, the flow sizes and the phase."""
+        of = " ".join(name for name in (self.of, self.sizes) if name)
+        return ", ".join(name for name in (of, self.phase) if name)
 
     @property
     def text(self) -> str:
@@ -64,8 +66,9 @@ class Measure:
         title = self.title if self.taken != "mean" else f"mean {self.title}"
         title = title.replace("mean Mean", "mean").replace(" in a phase", "")
         of = f' of "{self.of}"' if self.of else ""
+        sizes = f" {self.sizes}" if self.sizes else ""
         phase = f' in "{self.phase}"' if self.phase else ""
-        return f"{title.lower()}{of}{phase}"
+        return f"{title.lower()}{of}{sizes}{phase}"
 
     @property
     def is_count(self) -> bool:
@@ -73,41 +76,32 @@ class Measure:
         return self.taken == "unfinished" or self.quantity in COUNTS
 
     @property
-    def unit(self) -> Literal["bit/s", "s", "ratio", "packets", "count"]:
+    def unit(self) -> Unit:
         """The base unit of the value."""
         if self.taken == "unfinished":
             return "ratio"
-        column = QUANTITIES[self.quantity].column
-        if column.endswith("_bps"):
-            return "bit/s"
-        if column.endswith("_s"):
-            return "s"
-        return (
-            "ratio"
-            if column in ("utilisation", "share")
-            else "packets"
-            if "queue" in column
-            else "count"
-        )
+        return unit_of_column(QUANTITIES[self.quantity].column)
 
 
 @dataclass(frozen=True)
 class Observed:
     """What a run has to say."""
 
-    values: dict[Measure, float] = field(default_factory=dict)
+    values: dict[Metric, float] = field(default_factory=dict)
     """In base units: bit/s, s, packets, ratio."""
     completions: dict[tuple[str, str], Completion] = field(default_factory=dict)
     """By quantity and traffic group: what depends on how much of it is done, on both sides."""
-    sizes: dict[Measure, int] = field(default_factory=dict)
+    sizes: dict[Metric, int] = field(default_factory=dict)
     """Of each mean, how many flows or links it is over."""
+    bounds: set[Metric] = field(default_factory=set)
+    """Of which values only a lower bound is known, because too much is unfinished."""
 
-    def size(self, measure: Measure) -> int:
+    def size(self, metric: Metric) -> int:
         """How many flows, jobs or links a value is over."""
-        if measure.taken == "unfinished":
-            completion = self.completions[measure.quantity, measure.of]
+        if metric.taken == "unfinished":
+            completion = self.completions[metric.quantity, metric.of]
             return len(completion.times) + len(completion.ages)
-        return self.sizes.get(measure, 0)
+        return self.sizes.get(metric, 0)
 
 
 def observe(run: StoredRun, span: Span) -> Observed:
@@ -132,6 +126,24 @@ def observe(run: StoredRun, span: Span) -> Observed:
     return found
 
 
+def observe_asked(run: StoredRun, measures: Sequence[Measure]) -> Observed:
+    """Take these measures of a run alone. Raises `InputError` for a table that is damaged."""
+    found = Observed()
+    for measure in measures:
+        rows = measure.rows(run)
+        value = None if rows is None else measure.pooled_rows([(run, rows)])
+        if rows is None or value is None:
+            continue
+        metric = Metric(
+            measure.quantity, measure.statistic, measure.group or "", sizes=measure.sizes.text
+        )
+        found.values[metric] = value.value
+        found.sizes[metric] = rows[measure.defined.column].count()
+        if value.at_least:
+            found.bounds.add(metric)
+    return found
+
+
 def _take(
     run: StoredRun, table: str, rows: pl.DataFrame, of: str, phase: str, found: Observed
 ) -> None:
@@ -144,24 +156,11 @@ def _take(
             if completion.times or completion.ages:
                 found.completions[name, of] = completion
             continue
-        mean = _mean(rows, quantity.column)
+        mean = plain([rows], quantity, "mean")
         if mean is not None:
-            measure = Measure(name, "mean", of, phase)
-            found.values[measure] = mean
-            found.sizes[measure] = rows[quantity.column].count()
-
-
-def _mean(rows: pl.DataFrame, column: str) -> float | None:
-    """The mean over all rows at once, in their order: equal tables give equal bits.
-
-    That of ports is weighted by the bytes that they sent, as in rankings: it is what data meets.
-    """
-    rows = rows.drop_nulls(column)
-    if "bytes" in rows.columns:
-        sent = float(rows["bytes"].sum())
-        return float((rows["bytes"] * rows[column]).sum()) / sent if sent else None
-    mean = rows[column].mean()
-    return float(mean) if isinstance(mean, int | float) else None
+            metric = Metric(name, "mean", of, phase)
+            found.values[metric] = mean.value
+            found.sizes[metric] = rows[quantity.column].count()
 
 
 def _rows(run: StoredRun, table: str) -> pl.DataFrame | None:
@@ -172,13 +171,13 @@ def _rows(run: StoredRun, table: str) -> pl.DataFrame | None:
     if rows is None:
         return None
     if table in IN_WINDOW:
-        return rows.filter(pl.col("in_window")).with_columns(of=pl.col("group"))
+        return counted(rows, table).with_columns(of=pl.col("group"))
     if "group" in rows.columns:
         return rows.with_columns(of=pl.col("group"))
     if "flow" in rows.columns and "flows" in run.tables:
         flows = run.read("flows", ["id", "group", "in_window"])
         if "phase" not in rows.columns:
-            flows = flows.filter(pl.col("in_window"))
+            flows = counted(flows, "flows")
         groups = flows.select(flow="id", of="group")
         return rows.join(groups, on="flow", how="inner", maintain_order="left")
     if "layer" in rows.columns:
@@ -232,7 +231,7 @@ def _window(run: StoredRun, window: Window, found: Observed) -> None:
         for of, group in _parts(rows, "of"):
             mean = _flow_rates(group)[column].mean() if table == "rates" else group[column].mean()
             if isinstance(mean, int | float):
-                found.values[Measure(quantity, "mean", of)] = float(mean)
+                found.values[Metric(quantity, "mean", of)] = float(mean)
 
 
 def _samples(run: StoredRun, table: str, window: Window) -> pl.DataFrame | None:
