@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.padding import Padding
 from rich.text import Text
 
+from pathweave.results.advice import advise
 from pathweave.results.merit import rankings
 from pathweave.results.sentences import sentences
 from pathweave.results.tables import ranking_table
@@ -39,3 +41,9 @@ def _print(console: Console, scenario: StoredScenario, ranking: Ranking) -> None
         show_table(console, ranking_table(scenario, ranking), _STYLES)
     for line in (*sentences(ranking), *ranking.notes):
         console.print(Text(line))
+    decided = advise(scenario, ranking)
+    if decided:
+        console.print()
+        console.print(Text("Where the time goes:"))
+        for line in decided:
+            console.print(Padding(Text(f"- {line}"), (0, 0, 0, 2)))

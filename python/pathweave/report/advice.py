@@ -14,4 +14,5 @@ def advice(sentences: Sequence[str]) -> str:
     if not sentences:
         return ""
     lines = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
-    return f'<aside class="advice" aria-label="Advice"><h2>Advice</h2><ul>{lines}</ul></aside>'
+    title = "Where the time goes"
+    return f'<aside class="advice" aria-label="{title}"><h2>{title}</h2><ul>{lines}</ul></aside>'

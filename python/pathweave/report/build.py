@@ -32,7 +32,9 @@ from pathweave.report.tables import (
     routing_tables,
     summary_tables,
 )
+from pathweave.results.advice import advise
 from pathweave.results.backends import SIMULATION, Comparison, comparisons
+from pathweave.results.merit import rankings
 from pathweave.results.read import StoredScenario, search
 from pathweave.results.settings import what_differs_in
 from pathweave.results.tables import published_tables
@@ -238,7 +240,7 @@ def _part(
         notes=_notes(scenario),
         setting=setting_sentence(scenario),
         answer=said,
-        advice=advice([]),
+        advice=advice(_decided(scenario)),
         summary=summary_tables(scenario, palette) + played_tables(scenario),
         optimum=optimum_tables(scenario, palette),
         optimum_notes=_optimum_notes(scenario),
@@ -249,6 +251,12 @@ def _part(
         resolved=json.dumps(first["resolved"], indent=2, ensure_ascii=False),
         repeatable=first["backend"] != "testbed",
     )
+
+
+def _decided(scenario: StoredScenario) -> list[str]:
+    """What decided the answer to the page's first question."""
+    found = rankings(scenario)
+    return advise(scenario, found[0]) if found else []
 
 
 def _facts(scenario: StoredScenario) -> list[tuple[str, str]]:

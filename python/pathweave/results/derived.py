@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pathweave.results.convergence import convergence
 from pathweave.results.fairness import fairness
+from pathweave.results.flow_waits import flow_waits
 from pathweave.results.slowdowns import slowdowns
 
 if TYPE_CHECKING:
@@ -13,7 +14,12 @@ if TYPE_CHECKING:
 
     from pathweave.results.read import StoredRun
 
-_DERIVED = {"convergence": convergence, "fairness": fairness, "slowdowns": slowdowns}
+_DERIVED = {
+    "convergence": convergence,
+    "fairness": fairness,
+    "flow_waits": flow_waits,
+    "slowdowns": slowdowns,
+}
 
 DERIVED = tuple(_DERIVED)
 """Names of tables that are worked out and not stored."""

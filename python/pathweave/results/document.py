@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pathweave.results.advice import advise
 from pathweave.results.merit import rankings
 from pathweave.results.optimum import summarise_optimum
 from pathweave.results.published import compare
@@ -41,6 +42,7 @@ def document(scenario: StoredScenario, baseline: str | None = None) -> dict[str,
         "jobs": summarise_jobs(scenario).to_dicts(),
         "rankings": ranked([scenario], baseline).to_dicts(),
         "sentences": [sentence for ranking in found for sentence in sentences(ranking)],
+        "advice": [line for ranking in found for line in advise(scenario, ranking)],
         "optimum": summarise_optimum(scenario).to_dicts(),
         "published": compare(scenario).to_dicts() if scenario.expected else [],
         "tables": [table.to_json() for table in shared_tables(scenario, baseline)],

@@ -41,15 +41,17 @@ Where = dict[str, "str | int | float | bool | list[str]"]
 Unit = Literal["bit/s", "s", "ratio", "packets", "count"]
 
 OF_GROUPS = (
-    "flows", "slowdowns", "jobs", "collectives", "optimum_collectives", "convergence", "fairness",
+    "flows", "flow_waits", "slowdowns", "jobs", "collectives", "optimum_collectives",
+    "convergence", "fairness",
 )  # fmt: skip
 """Tables whose rows belong to a traffic group."""
-OF_SIZES = ("flows", "slowdowns")
+OF_SIZES = ("flows", "flow_waits", "slowdowns")
 """Tables whose rows have a flow size."""
 OF_COLLECTIVES = ("bus_bandwidth", "collective_share")
 """Quantities that only collective operations have that finished."""
 _NOUNS = {
-    "flows": "flows", "slowdowns": "flows", "subflows": "subflows", "jobs": "jobs",
+    "flows": "flows", "flow_waits": "flows", "slowdowns": "flows", "subflows": "subflows",
+    "jobs": "jobs",
     "collectives": "operations", "optimum_collectives": "operations", "links": "ports",
     "phases": "flows", "phase_subflows": "subflows", "phase_links": "ports",
     "convergence": "flows that start while others are under way",

@@ -29,6 +29,7 @@ QUANTITIES = {
     "slowdown": Quantity("slowdowns", "slowdown", "Slowdown"),
     "rtt": Quantity("flows", "rtt_mean_s", "Round-trip time"),
     "timeouts": Quantity("flows", "timeouts", "Timeouts per flow"),
+    "timeout_time": Quantity("flow_waits", "timeout_wait_s", "Time lost in timeouts per flow"),
     "retransmits": Quantity("flows", "retransmits", "Retransmitted packets per flow"),
     "subflow_goodput": Quantity(
         "subflows", "goodput_bps", "Goodput of subflows", larger_is_better=True

@@ -71,7 +71,7 @@ EXPLANATIONS = ("waits",)
 """Tables that explain others. No hash of results covers them, and runs of before have none."""
 
 
-IN_WINDOW = ("flows", "slowdowns", "jobs", "collectives", "optimum_collectives")
+IN_WINDOW = ("flows", "flow_waits", "slowdowns", "jobs", "collectives", "optimum_collectives")
 """Tables with a column `in_window`: only those rows count that start in the measurement window."""
 
 

@@ -1,0 +1,70 @@
+"""At most five sentences about what decided an answer.
+
+They state shares of the difference in the question's quantity. A cause is claimed only where a
+rerun with the named setting has removed the difference; else the sentence ends with the command
+that tests it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pathweave.results.advice.case import Advice, Case, Side
+from pathweave.results.advice.failures import dead_paths, unfinished
+from pathweave.results.advice.hosts import bursts, drops, transports
+from pathweave.results.advice.profile import EXPLAINED, profile
+from pathweave.results.advice.reruns import sentence
+from pathweave.results.advice.waiting import timers, waits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pathweave.results.merit import Ranking
+    from pathweave.results.read import StoredRun, StoredScenario
+
+MOST = 5
+"""Sentences of an advice."""
+_RULES: tuple[Callable[[Case], Iterator[Advice]], ...] = (
+    timers, bursts, dead_paths, unfinished, drops, transports, waits,
+)  # fmt: skip
+
+
+def advise(scenario: StoredScenario, ranking: Ranking) -> list[str]:
+    """What made the variants of a ranking differ, the largest share first; empty for nothing."""
+    scenario = scenario.counted()
+    if ranking.subject.quantity not in EXPLAINED:
+        return []
+    found: list[Advice] = []
+    for rule in _RULES:
+        of_rule = [advice for case in _cases(scenario, ranking) for advice in rule(case)]
+        found += _one_of_each(of_rule)
+    found.sort(key=lambda advice: -min(advice.weight, 1.0))
+    return [sentence(advice, scenario, ranking) for advice in found[:MOST]]
+
+
+def _cases(scenario: StoredScenario, ranking: Ranking) -> list[Case]:
+    """Each variant that is compared, with the baseline of its panel."""
+    runs: dict[str, list[StoredRun]] = {}
+    for run in scenario.runs:
+        runs.setdefault(run.label, []).append(run)
+    sides = {
+        (each.panel, each.name): Side(
+            each.name, runs[each.label], profile(runs[each.label], ranking.subject)
+        )
+        for each in ranking.standings
+    }
+    return [
+        Case(ranking.subject, side, sides[panel, ranking.baseline])
+        for (panel, name), side in sides.items()
+        if name != ranking.baseline and (panel, ranking.baseline) in sides
+    ]
+
+
+def _one_of_each(found: list[Advice]) -> list[Advice]:
+    """Of advice that names the same setting, or none, that with the largest share."""
+    best: dict[str, Advice] = {}
+    for advice in found:
+        key = advice.setting.key if advice.setting else advice.text.split(" is ")[-1].split(" (")[0]
+        if key not in best or advice.weight > best[key].weight:
+            best[key] = advice
+    return list(best.values())

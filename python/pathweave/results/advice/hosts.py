@@ -1,0 +1,130 @@
+"""Advice about what hosts bring: bursts of initial windows, transports, drops at own ports."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from pathweave.results.advice.case import Advice, Case, Setting, Side, percent
+from pathweave.results.advice.profile import counted_flows
+from pathweave.results.units import amount
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_LEAST = 0.1
+"""Share of flows or of drops that is worth a sentence."""
+_RATE_SETTING = ("fcc", "rcp", "xcp", "decn", "vcp", "mlcp")
+_BY_THE_KERNEL = ("reno", "cubic")
+_SHOWN = 3
+"""Keys that a sentence names, at most."""
+
+
+def bursts(case: Case) -> Iterator[Advice]:
+    """Flows that fit into the initial windows of one variant, and not of the other."""
+    import polars as pl
+
+    sizes = [_burst(side, case) for side in case.sides]
+    (ours, segment), (theirs, _) = sizes
+    if ours == theirs or not segment:
+        return
+    side, other = case.sides if ours > theirs else case.sides[::-1]
+    more, less = max(ours, theirs), min(ours, theirs)
+    flows = pl.concat([counted_flows(run, case.measure) for run in side.runs])
+    if flows.is_empty():
+        return
+    fits = (pl.col("size_bytes") > less * segment) & (pl.col("size_bytes") <= more * segment)
+    share = flows.filter(fits).height / flows.height
+    if share < _LEAST:
+        return
+    text = (
+        f"{percent(share)} of the flows fit into the initial windows of {side.name}"
+        f" ({more:g} packets) and not of {other.name} ({less:g})"
+    )
+    yield Advice(text, share, case, Setting("transport.initial_window_per", "connection"))
+
+
+def _burst(side: Side, case: Case) -> tuple[float, float]:
+    """Packets that a flow may send at once, and the bytes of each."""
+    name = case.measure.group or ""
+    group, transport = side.group(name), side.transport(name)
+    window = float(transport.get("initial_window", 0.0))
+    if transport.get("initial_window_per", "subflow") == "subflow":
+        window *= int(group.get("subflows", 1))
+    segment = transport.get("maximum_segment")
+    return window, amount(str(segment)) if segment else 0.0
+
+
+def transports(case: Case) -> Iterator[Advice]:
+    """Rivals that run on different hosts."""
+    name = case.measure.group or ""
+    ours, theirs = (_effective(side, name) for side in case.sides)
+    keys = sorted(key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key))
+    if not keys:
+        return
+    said = [f"{key} {_text(ours.get(key))} and {_text(theirs.get(key))}" for key in keys[:_SHOWN]]
+    more = f", and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
+    text = (
+        f"{case.variant.name} and {case.baseline.name} differ in transport, not only in"
+        f" control: {', '.join(said)}{more}"
+    )
+    whole = Setting("transport.at_once_controllers", "none") if keys == ["reduction"] else None
+    yield Advice(text, 0.15, case, whole)
+
+
+def _effective(side: Side, name: str) -> dict[str, Any]:
+    """A group's transport with the rule of cuts that its controller comes to."""
+    found = dict(side.transport(name))
+    at_once = found.pop("at_once_controllers", "none")
+    found.pop("growth_in_cut_round", None)
+    controller = side.group(name).get("controller", {})
+    known = str(controller.get("name", "") if isinstance(controller, dict) else controller)
+    if (at_once == "programs" and known not in _BY_THE_KERNEL) or (
+        at_once == "rate-setting" and known in _RATE_SETTING
+    ):
+        found["reduction"] = "at-once"
+    return found
+
+
+def _text(value: Any) -> str:
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def drops(case: Case) -> Iterator[Advice]:
+    """Packets that are lost at the hosts' own ports."""
+    for side in case.sides:
+        by_place = drops_by_place(side)
+        total = math.fsum(by_place.values())
+        share = by_place["own port"] / total if total else 0.0
+        if share < 3 * _LEAST:
+            continue
+        text = (
+            f"{percent(share)} of {side.name}'s {total:,.0f} drops are at the hosts' own ports,"
+            " where current Linux hosts hold packets back"
+        )
+        yield Advice(text, 0.5 * share, case, Setting("transport.host_port", "holds-back"))
+
+
+def drops_by_place(side: Side) -> Mapping[str, float]:
+    """Drops in a run of a variant, by place: at own ports, in the fabric, at receivers' ports."""
+    import polars as pl
+
+    sums = {"own port": 0.0, "fabric": 0.0, "receiver's port": 0.0}
+    for run in side.runs:
+        flows = run.read("flows", ["source", "destination"])
+        hosts = {*flows["source"].unique().to_list(), *flows["destination"].unique().to_list()}
+        links = run.read("links", ["link", "drops"]).with_columns(
+            pl.col("link").str.split("->").list.first().is_in(hosts).alias("from_host"),
+            pl.col("link")
+            .str.replace(r"#\d+$", "")
+            .str.split("->")
+            .list.last()
+            .is_in(hosts)
+            .alias("to_host"),
+        )
+        own = float(links.filter("from_host")["drops"].sum())
+        into = float(links.filter(~pl.col("from_host") & pl.col("to_host"))["drops"].sum())
+        sums["own port"] += own
+        sums["receiver's port"] += into
+        sums["fabric"] += float(links["drops"].sum()) - own - into
+    return {place: value / max(1, len(side.runs)) for place, value in sums.items()}

@@ -1,0 +1,200 @@
+"""The adviser: what decided an answer, in shares of the difference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import pathweave
+from pathweave.results.advice import advise
+from pathweave.results.advice.case import Side
+from pathweave.results.advice.hosts import drops_by_place
+from pathweave.results.advice.profile import profile
+from pathweave.results.advice.reruns import is_gone
+from pathweave.results.costs import Costs
+from pathweave.results.measures import Measure
+from pathweave.results.merit import Standing, rankings
+from pathweave.results.read import find_runs
+from pathweave.statistics.paired import paired_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+LEAF_SPINE = """
+[fabric]
+kind = "leaf-spine"
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+host_rate = "10 Gbps"
+uplink_rate = "10 Gbps"
+host_delay = "2 us"
+uplink_delay = "2 us"
+queue = {{ limit = {limit}, mark = {{ kind = "step", k = 30 }} }}
+{fabric}
+
+[routing]
+kind = "ecmp"
+
+[transport]
+preset = "linux"
+initial_rto = "{initial}"
+minimum_rto = "{minimum}"
+
+[[traffic]]
+name = "web"
+pattern = "poisson"
+load = {load}
+layer = "rack"
+size = "{size}"
+controller = "dctcp"
+
+{events}
+
+[stop]
+at = "5 ms"
+drain = true
+limit = "3 s"
+
+[variants.scheme]
+DCTCP = {{}}
+{rival}
+
+[report]
+baseline = "DCTCP"
+quantity = "{quantity}"
+"""
+LIA = 'LIA-4 = { "traffic.web.controller" = "lia", "traffic.web.subflows" = 4 }'
+XMP = 'XMP-4 = { "traffic.web.controller" = "xmp", "traffic.web.subflows" = 4 }'
+
+
+def _scenario(**given: object) -> str:
+    values: dict[str, object] = {
+        "limit": 100, "fabric": "", "initial": "5 ms", "minimum": "5 ms", "load": 0.3,
+        "size": "30 KB", "events": "", "rival": LIA, "quantity": "mean fct of web",
+    }  # fmt: skip
+    return LEAF_SPINE.format(**(values | given))
+
+
+def _advice(tmp_path: Path, text: str, sets: Mapping[str, object] | None = None) -> list[str]:
+    path = tmp_path / "case.toml"
+    path.write_text(text)
+    pathweave.run(path, seeds=2, out=tmp_path / "results", set=sets, progress=False)
+    (scenario,) = (
+        found
+        for found in find_runs([tmp_path / "results"])
+        if len(found.settings.sets) == len(sets or {})
+    )
+    (ranking,) = rankings(scenario)
+    return advise(scenario, ranking)
+
+
+def _one(lines: Sequence[str], words: str) -> str:
+    found = [line for line in lines if words in line]
+    assert len(found) == 1, lines
+    return found[0]
+
+
+def test_parts_of_a_difference_add_up(tmp_path: Path) -> None:
+    path = tmp_path / "case.toml"
+    path.write_text(_scenario())
+    pathweave.run(path, seeds=2, out=tmp_path / "results", progress=False)
+    (scenario,) = find_runs([tmp_path / "results"])
+    (ranking,) = rankings(scenario)
+    for standing in ranking.standings:
+        runs = [run for run in scenario.runs if run.label == standing.label]
+        found = profile(runs, ranking.subject)
+        assert found is not None
+        assert found.total == pytest.approx(standing.mean, rel=1e-9)
+        slowdown = profile(runs, Measure("slowdown", "mean", "web"))
+        assert slowdown is not None
+        value = [value.value for _, value in Measure("slowdown", "mean", "web").by_run(runs)]
+        assert slowdown.total == pytest.approx(sum(value) / len(value), rel=1e-9)
+
+
+def test_short_flows_that_fit_into_more_initial_windows_are_named(tmp_path: Path) -> None:
+    lines = _advice(tmp_path, _scenario(rival=XMP))
+    line = _one(lines, "initial windows")
+    assert "100 % of the flows fit into the initial windows of XMP-4 (40 packets)" in line
+    assert "and not of DCTCP (10)" in line
+    # Nothing is claimed, but how to test it.
+    assert line.endswith("--set transport.initial_window_per=connection --seeds 2`")
+    _advice(tmp_path, _scenario(rival=XMP), {"transport.initial_window_per": "connection"})
+    (scenario, _) = find_runs([tmp_path / "results"])
+    (ranking,) = rankings(scenario)
+    line = _one(advise(scenario, ranking), "initial windows")
+    assert "transport.initial_window_per = connection the difference is" in line
+
+
+def test_waiting_for_a_timer_is_the_cause_only_when_a_shorter_one_removes_it(
+    tmp_path: Path,
+) -> None:
+    text = _scenario(limit=32, load=0.6, minimum="200 ms", initial="200 ms", size="200 KB")
+    lines = _advice(tmp_path, text)
+    line = _one(lines, "waiting for timers")
+    assert "LIA-4's completion time is waiting for timers" in line
+    assert "the smallest timeout is 200 ms" in line
+    assert "To test it: `pathweave run" in line
+
+
+def test_flows_that_began_on_a_dead_path_are_counted(tmp_path: Path) -> None:
+    events = '[[events]]\nat = "0 s"\nlink = "leaf0-spine0"\ndown = true\n'
+    text = _scenario(events=events).replace(
+        'kind = "ecmp"', 'kind = "ecmp"\ndetection_delay = "2 ms"'
+    )
+    lines = _advice(tmp_path, text)
+    line = _one(lines, "began on a path that was down")
+    assert "routing.detection_delay" in line
+    assert "fabric.down" in line
+
+
+def test_drops_are_told_by_place(tmp_path: Path) -> None:
+    path = tmp_path / "case.toml"
+    text = _scenario(
+        fabric='host_queue = { limit = 8, mark = { kind = "none" } }', load=0.6, size="200 KB"
+    )
+    path.write_text(text.replace('preset = "linux"', 'preset = "textbook"'))
+    pathweave.run(path, seeds=2, out=tmp_path / "results", progress=False)
+    (scenario,) = find_runs([tmp_path / "results"])
+    (ranking,) = rankings(scenario)
+    line = _one(advise(scenario, ranking), "drops are at the hosts' own ports")
+    assert "transport.host_port" in line
+    runs = [run for run in scenario.runs if run.label == "LIA-4"]
+    by_place = drops_by_place(Side("LIA-4", runs, None))
+    total = sum(run.read("links")["drops"].sum() for run in runs) / len(runs)
+    assert sum(by_place.values()) == pytest.approx(total)
+    own = pl.col("link").str.starts_with("h")
+    counted = sum(run.read("links").filter(own)["drops"].sum() for run in runs) / len(runs)
+    assert by_place["own port"] == pytest.approx(counted)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "gone"),
+    [
+        ((40.0, 10.0), (2.0, 5.0), True),
+        ((40.0, 10.0), (-3.0, 5.0), True),
+        # A wide interval holds everything, and shows nothing.
+        ((40.0, 10.0), (37.0, 49.0), False),
+        # What chance explained before was not there.
+        ((10.0, 30.0), (0.5, 1.0), False),
+        ((-40.0, 10.0), (-30.0, 5.0), False),
+    ],
+)
+def test_a_cause_is_claimed_only_where_a_rerun_has_removed_the_difference(
+    before: tuple[float, float], after: tuple[float, float], gone: bool
+) -> None:
+    def standing(percent: float, half: float) -> Standing:
+        base = {1: 100.0 - half, 2: 100.0 + half}
+        ours = {seed: value + percent for seed, value in base.items()}
+        ours[1] -= half / 6.3533
+        ours[2] += half / 6.3533  # so that two pairs give about this interval
+        difference = paired_difference(ours, base)
+        none = Costs.__new__(Costs)
+        return Standing(
+            "V", "V", "", ours, False, unfinished=0.0, costs=none, difference=difference
+        )
+
+    assert is_gone(standing(*before), standing(*after)) is gone
