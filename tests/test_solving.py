@@ -566,7 +566,7 @@ def test_a_routing_is_judged_by_the_best_choice_of_paths(tmp_path: Path) -> None
     page = build_report([folder], tmp_path / "page", pictures=False).read_text()
     assert "Routing of Collision, seed 1: 2 flows, 4 paths" in page
     assert "total (Mbps)" in page
-    rows = dict(re.findall(r'<th scope="row">([^<]*)</th>\s*<td>([^<]*)</td>', page))
+    rows = dict(re.findall(r'<th scope="row">([^<]*)</th>\s*<td[^>]*>([^<]*)</td>', page))
     assert rows["the paths of the routing"] == "1,000"
     assert rows["the smallest prices, flow by flow"] == "2,000"
     assert rows["the best of all choices"] == "2,000"
