@@ -1,6 +1,7 @@
-"""Colours. A scheme keeps one colour in every chart; flows within a scheme go by order.
+"""Colours. A scheme keeps one colour in every chart and report; flows within it go by order.
 
-What a scenario is about has the strongest colour, what it is compared with has none: it is grey.
+The families that are compared most have colours of their own, others take what is free. What a
+scenario is compared with has none: it is grey.
 Scheme colours are told apart under the common colour-vision deficiencies and have a contrast of at
 least 3 to 1 with their background. Where there are more schemes than colours, dashes tell them
 apart as well.
@@ -8,6 +9,7 @@ apart as well.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 SCHEMES_LIGHT = ("#006dce", "#d66a00", "#009f72", "#b0489d", "#894d00", "#4d9ad5", "#5e6166")
 """The strongest first, the neutral one last."""
 SCHEMES_DARK = ("#4ea4e8", "#ff8950", "#2ccc9b", "#ee94c9", "#f5d14f", "#a3dbff", "#87878c")
+FAMILIES = {"xmp": 0, "lia": 1, "amp": 2, "olia": 3, "balia": 4, "dctcp": 5, "eutcp": 2, "fmp": 0}
+"""The colours of families of schemes, by what their names begin with."""
 DASHES = ((1, 0), (6, 3), (2, 2), (8, 3, 2, 3))
 PAPER_LIGHT = "#fefefe"
 """The page's background, in either theme."""
@@ -38,18 +42,19 @@ _VIRIDIS = (
 
 
 class Palette:
-    """Colours and dashes of schemes, fixed by the order in which they are first named."""
+    """Colours and dashes of schemes: by family, and else by the order in which they are named."""
 
     def __init__(
         self, schemes: Iterable[str], *, baseline: str | None = None, subjects: Iterable[str] = ()
     ) -> None:
-        """`baseline` is grey; `subjects` have the first colours, the others those after them."""
+        """`baseline` is grey; `subjects` are first to choose."""
         self.schemes = tuple(dict.fromkeys(schemes))
         self.baseline = baseline if baseline in self.schemes and len(self.schemes) > 1 else None
         chosen = [name for name in dict.fromkeys(subjects) if name in self.schemes]
         ranked = [*chosen, *(name for name in self.schemes if name not in chosen)]
-        self._ranked = [name for name in ranked if name != self.baseline]
+        coloured = [name for name in ranked if name != self.baseline]
         self._colours = len(SCHEMES_LIGHT) - (self.baseline is not None)
+        self._places = _places(coloured, self._colours)
 
     def colour(self, scheme: str) -> str:
         """The colour of `scheme` on a light page."""
@@ -64,10 +69,30 @@ class Palette:
 
     def rank(self, scheme: str) -> int:
         """How strong the colour of `scheme` is, 0 for the strongest; what is drawn last is seen."""
-        return len(self._ranked) if scheme == self.baseline else self._place(scheme)
+        return len(self._places) if scheme == self.baseline else self._place(scheme)
 
     def _place(self, scheme: str) -> int:
-        return self._ranked.index(scheme) if scheme in self._ranked else 0
+        return self._places.get(scheme, 0)
+
+
+def _places(schemes: Sequence[str], colours: int) -> dict[str, int]:
+    """The place of each scheme among the colours; beyond them it has a dash as well.
+
+    The first of a family has the family's place, so that it has the same in every report.
+    """
+    found: dict[str, int] = {}
+    for name in schemes:
+        place = FAMILIES.get(_family(name))
+        if place is not None and place < colours and place not in found.values():
+            found[name] = place
+    free = (place for place in range(len(schemes) + colours) if place not in found.values())
+    return {name: found[name] if name in found else next(free) for name in schemes}
+
+
+def _family(scheme: str) -> str:
+    """What a scheme's name begins with, up to a number or another word: "xmp" of "XMP-4"."""
+    first = re.match(r"[A-Za-z]+", scheme)
+    return first[0].lower() if first else ""
 
 
 def flow_colours(count: int) -> list[str]:

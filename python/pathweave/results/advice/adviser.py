@@ -19,7 +19,7 @@ from pathweave.results.advice.waiting import timers, waits
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pathweave.results.merit import Ranking
+    from pathweave.results.merit import Ranking, Standing
     from pathweave.results.read import StoredRun, StoredScenario
 
 MOST = 5
@@ -54,10 +54,22 @@ def _cases(scenario: StoredScenario, ranking: Ranking) -> list[Case]:
         for each in ranking.standings
     }
     return [
-        Case(ranking.subject, side, sides[panel, ranking.baseline])
-        for (panel, name), side in sides.items()
-        if name != ranking.baseline and (panel, ranking.baseline) in sides
+        Case(
+            ranking.subject,
+            sides[each.panel, each.name],
+            sides[each.panel, ranking.baseline],
+            _is_clear(each),
+        )
+        for each in ranking.standings
+        if each.name != ranking.baseline and (each.panel, ranking.baseline) in sides
     ]
+
+
+def _is_clear(standing: Standing) -> bool:
+    difference = standing.difference
+    if difference is None or difference.half is None:
+        return False
+    return abs(difference.mean) > difference.half
 
 
 def _one_of_each(found: list[Advice]) -> list[Advice]:

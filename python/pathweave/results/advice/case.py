@@ -42,6 +42,8 @@ class Case:
     measure: Measure
     variant: Side
     baseline: Side
+    is_clear: bool
+    """Whether chance alone does not explain their difference: shares of any other say nothing."""
 
     @property
     def sides(self) -> tuple[Side, Side]:

@@ -24,13 +24,14 @@ def dead_paths(case: Case) -> Iterator[Advice]:
     if most < 1 or case.difference == 0 or case.measure.quantity == "goodput":
         return
     part = (added - other_added) / case.difference
-    beside = f" and account for {of_difference(part)}" if part >= 0.05 else ""
+    beside = f" and account for {of_difference(part)}" if case.is_clear and part >= 0.05 else ""
     text = (
         f"{most:,.0f} of {side.name}'s flows in a run began on a path that was down before"
         f" routing noticed{beside} (`routing.detection_delay`; a link that is down from the start"
         " belongs in `fabric.down`)"
     )
-    yield Advice(text, max(abs(part), 0.2), case, Setting("routing.detection_delay", "0 s"))
+    weight = max(abs(part), 0.2) if case.is_clear else 0.2
+    yield Advice(text, weight, case, Setting("routing.detection_delay", "0 s"))
 
 
 def _born_dead(side: Side, case: Case) -> tuple[float, float]:

@@ -52,14 +52,15 @@ def timers(case: Case) -> Iterator[Advice]:
             continue
         share, part = side.profile.share(wait), case.part(wait)
         rtt = _round_trip(side)
-        if share < _LEAST or abs(part) < _LEAST or rtt is None:
+        if share < _LEAST or rtt is None or (case.is_clear and abs(part) < _LEAST):
             continue
         if wait == "handshake" and not _waits_for_syns(side, case, rtt):
             continue
         key, value = _timer(side, case, wait)
         what = "waiting for timers" if wait == "timeout" else "waiting for handshakes"
         which = "initial" if key == "initial_rto" else "smallest"
-        beside = "" if part < 0 else f", {of_difference(part)}"
+        is_part = case.is_clear and part > 0
+        beside = f", {of_difference(part)}" if is_part else ""
         text = (
             f"{percent(share)} of {side.name}'s {case.time} is {what} ({other.name}:"
             f" {percent(other.profile.share(wait))}){beside}; the {which} timeout is"
@@ -67,11 +68,14 @@ def timers(case: Case) -> Iterator[Advice]:
         )
         shorter = max(_ROUNDS * rtt, _SHORTER * value)
         setting = Setting(f"transport.{key}", _round_time(shorter))
-        yield Advice(text, abs(part), case, setting if shorter < value / 2 else None)
+        weight = abs(part) if case.is_clear else share
+        yield Advice(text, weight, case, setting if shorter < value / 2 else None)
 
 
 def waits(case: Case) -> Iterator[Advice]:
     """The rest of the account: what else a large part of the difference is."""
+    if not case.is_clear:
+        return
     for wait, (words, setting) in _WORDS.items():
         side, other = _more(case, wait)
         part = case.part(wait)
