@@ -11,7 +11,7 @@ from pathweave.results.present import percentile_text, times_between, times_unit
 from pathweave.results.recoveries import summarise_recoveries
 from pathweave.results.routing import judgements
 from pathweave.results.summary import summarise_jobs
-from pathweave.results.tables import group_tables, slowdown_table, variant_sections
+from pathweave.results.tables import group_tables, places_table, slowdown_table, variant_sections
 from pathweave.results.tabular import Cell, Row, Section, Table, plain_columns
 from pathweave.results.units import number, rate_unit, scale, time_unit
 
@@ -26,7 +26,8 @@ def summary_tables(scenario: StoredScenario, palette: Palette) -> list[Table]:
     """One table per traffic group, those of jobs, collectives and failures where there are some."""
     tables = group_tables(scenario, palette.colour)
     slowdown = slowdown_table(scenario, palette.colour)
-    tables += [slowdown] if slowdown is not None else []
+    places = places_table(scenario, palette.colour)
+    tables += [table for table in (slowdown, places) if table is not None]
     jobs = summarise_jobs(scenario)
     if not jobs.is_empty():
         tables.append(_jobs(scenario, palette, jobs))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pathweave.results.axis_columns import axis_column
 from pathweave.results.measures import Measure
 from pathweave.results.merit import LEVEL, rankings, values_of
+from pathweave.results.places import by_place
 from pathweave.results.present import (
     cost_columns,
     difference_text,
@@ -183,6 +184,44 @@ def slowdown_table(scenario: StoredScenario, colour: Colour = no_colour) -> Tabl
     columns = [Column("flows"), *(Column(statistic) for statistic in _OF_SLOWDOWN)]
     title = "Slowdown by flow size: completion time over that of the flow alone"
     return Table(title, columns, sections, population=measure.over)
+
+
+def places_table(scenario: StoredScenario, colour: Colour = no_colour) -> Table | None:
+    """What ports were offered and what they dropped, by place; None where packets were not sent."""
+    import polars as pl
+
+    counted = scenario.counted()
+    rows: list[dict[str, object]] = []
+    places: dict[str, None] = {}
+    sent = 0.0
+    for label in counted.labels():
+        runs = [run for run in counted.runs if run.label == label]
+        if any("links" not in run.tables for run in runs):
+            return None
+        found = by_place(runs)
+        sent += float(found["packets"].sum())
+        places.update(dict.fromkeys(found["place"].to_list()))
+        # No axis has such a name.
+        names: dict[str, object] = dict(runs[0].axes)
+        rows.append(names | {f"at {row['place']}": row for row in found.to_dicts()})
+    if not sent:
+        return None
+
+    def cells(row: dict[str, Any]) -> list[str]:
+        none = {"load": 0.0, "drops": 0.0, "packets": 0.0}
+        here = [row[f"at {place}"] or none for place in places]
+        loads = [number(100 * each["load"], 3) for each in here]
+        return loads + [_dropped(each) for each in here]
+
+    columns = [Column(f"load, {place}", "%") for place in places]
+    columns += [Column(f"dropped, {place}", "%") for place in places]
+    sections = variant_sections(scenario, pl.DataFrame(rows), cells, colour)
+    return Table("Load and drops by place", columns, sections, population="all ports of a place")
+
+
+def _dropped(place: Mapping[str, Any]) -> str:
+    offered = place["packets"] + place["drops"]
+    return number(100 * place["drops"] / offered, 3) if place["drops"] else "0"
 
 
 def published_tables(scenario: StoredScenario, colour: Colour = no_colour) -> list[Table]:

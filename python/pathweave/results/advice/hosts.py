@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.results.advice.case import Advice, Case, Setting, Side, percent
 from pathweave.results.advice.profile import counted_flows
+from pathweave.results.places import OWN_PORT, by_place
 from pathweave.results.units import amount
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 _LEAST = 0.1
 """Share of flows or of drops that is worth a sentence."""
@@ -93,9 +94,10 @@ def _text(value: Any) -> str:
 def drops(case: Case) -> Iterator[Advice]:
     """Packets that are lost at the hosts' own ports."""
     for side in case.sides:
-        by_place = drops_by_place(side)
-        total = math.fsum(by_place.values())
-        share = by_place["own port"] / total if total else 0.0
+        places = by_place(side.runs)
+        drops_of = dict(zip(places["place"].to_list(), places["drops"].to_list(), strict=True))
+        total = math.fsum(drops_of.values())
+        share = drops_of.get(OWN_PORT, 0.0) / total if total else 0.0
         if share < 3 * _LEAST:
             continue
         text = (
@@ -103,28 +105,3 @@ def drops(case: Case) -> Iterator[Advice]:
             " where current Linux hosts hold packets back"
         )
         yield Advice(text, 0.5 * share, case, Setting("transport.host_port", "holds-back"))
-
-
-def drops_by_place(side: Side) -> Mapping[str, float]:
-    """Drops in a run of a variant, by place: at own ports, in the fabric, at receivers' ports."""
-    import polars as pl
-
-    sums = {"own port": 0.0, "fabric": 0.0, "receiver's port": 0.0}
-    for run in side.runs:
-        flows = run.read("flows", ["source", "destination"])
-        hosts = {*flows["source"].unique().to_list(), *flows["destination"].unique().to_list()}
-        links = run.read("links", ["link", "drops"]).with_columns(
-            pl.col("link").str.split("->").list.first().is_in(hosts).alias("from_host"),
-            pl.col("link")
-            .str.replace(r"#\d+$", "")
-            .str.split("->")
-            .list.last()
-            .is_in(hosts)
-            .alias("to_host"),
-        )
-        own = float(links.filter("from_host")["drops"].sum())
-        into = float(links.filter(~pl.col("from_host") & pl.col("to_host"))["drops"].sum())
-        sums["own port"] += own
-        sums["receiver's port"] += into
-        sums["fabric"] += float(links["drops"].sum()) - own - into
-    return {place: value / max(1, len(side.runs)) for place, value in sums.items()}
