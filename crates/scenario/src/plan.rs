@@ -34,6 +34,9 @@ pub struct Plan {
     pub record: Record,
     /// Whether flow starts get a seeded delay within one base RTT.
     pub jitter: bool,
+    /// Whether the scenario chose its smallest timeout: it gives one, or names a preset of published experiments. Only what is
+    /// said before a run depends on it.
+    pub timeouts_are_chosen: bool,
 }
 
 impl Plan {

@@ -64,6 +64,7 @@ pub struct Variant {
     /// [`Scenario::from_resolved`], gives the same plans.
     pub resolved: serde_json::Value,
     file: File,
+    timeouts_are_chosen: bool,
 }
 
 /// Most seeds of one scenario.
@@ -302,7 +303,10 @@ impl Variant {
             problems: Vec::new(),
         };
         let plan = resolve(&mut self.file.clone(), &mut report, seed);
-        plan.expect("the variant was checked when it was loaded")
+        Plan {
+            timeouts_are_chosen: self.timeouts_are_chosen,
+            ..plan.expect("the variant was checked when it was loaded")
+        }
     }
 }
 
@@ -486,6 +490,7 @@ impl Loading {
                     slug: combination.slug(),
                     resolved,
                     file,
+                    timeouts_are_chosen: chooses_timeouts(&tree),
                 });
             }
             for mut problem in unique(own) {
@@ -536,6 +541,24 @@ impl Loading {
         };
         without_names(&settings)
     }
+}
+
+/// Whether a variant gives the smallest timeout, for all groups or for one, or names a preset that has it from a paper.
+fn chooses_timeouts(tree: &Node) -> bool {
+    let chooses = |transport: &Node| {
+        let of_hosts = |name: &str| matches!(name, "linux" | "linux-bpf" | "textbook");
+        let preset = transport.child("preset").and_then(Node::as_text);
+        transport.child("minimum_rto").is_some() || preset.is_some_and(|name| !of_hosts(name))
+    };
+    let groups = match tree.child("traffic").map(|node| &node.value) {
+        Some(Value::List(groups)) => groups.as_slice(),
+        _ => &[],
+    };
+    let of_groups = groups.iter().filter_map(|group| group.child("transport"));
+    tree.child("transport")
+        .into_iter()
+        .chain(of_groups)
+        .any(chooses)
 }
 
 /// The same mistake once.

@@ -94,6 +94,7 @@ pub fn plan(
         measure: Measure::default(),
         record: Record::default(),
         jitter: true,
+        timeouts_are_chosen: true,
     }
 }
 
