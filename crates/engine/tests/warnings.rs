@@ -285,7 +285,7 @@ fn flows_that_fit_into_the_initial_windows_of_their_subflows() {
     assert_eq!(keys(&found), ["traffic.small.subflows"]);
     assert_eq!(
         found[0].advice,
-        "initial_window_per = \"connection\", or a single path with initial_window = 40"
+        "initial_window_per = \"connection\", or a single path with initial_window = 40, which burst_of gives it"
     );
     assert_eq!(keys(&flows(40, 4, "")), ["traffic.small.subflows"]);
     assert_eq!(flows(41, 4, ""), []);
@@ -631,4 +631,35 @@ fn load_that_the_layer_above_hosts_cannot_carry() {
         "{}",
         found[0].text
     );
+}
+
+/// A single path with the same burst is there to compare with.
+#[test]
+fn initial_windows_that_a_variant_of_a_single_path_has_too() {
+    let text = |burst: &str| {
+        format!(
+            r#"
+            [fabric]
+            kind = "leaf-spine"
+            leaves = 2
+            spines = 4
+            hosts_per_leaf = 2
+            host_rate = "10 Gbps"
+            host_delay = "2 us"
+            [[traffic]]
+            name = "web"
+            pattern = "permutation"
+            rounds = 1
+            size = "50 KB"
+            controller = "reno"
+            [variants.scheme."LIA-4"]
+            traffic.web.controller = "lia"
+            traffic.web.subflows = 4
+            [variants.scheme."Reno"]
+            {burst}
+            "#
+        )
+    };
+    assert_eq!(keys(&of_scenario(&text(""))), ["traffic.web.subflows"]);
+    assert_eq!(of_scenario(&text("burst_of = \"LIA-4\"")), []);
 }

@@ -37,6 +37,8 @@ pub struct Plan {
     /// Whether the scenario chose its smallest timeout: it gives one, or names a preset of published experiments. Only what is
     /// said before a run depends on it.
     pub timeouts_are_chosen: bool,
+    /// Initial windows that `burst_of` gives single paths in the scenario. Only what is said before a run depends on it.
+    pub matched_bursts: Vec<f64>,
 }
 
 impl Plan {

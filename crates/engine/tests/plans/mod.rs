@@ -95,6 +95,7 @@ pub fn plan(
         record: Record::default(),
         jitter: true,
         timeouts_are_chosen: true,
+        matched_bursts: Vec::new(),
     }
 }
 
