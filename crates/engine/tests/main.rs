@@ -1,6 +1,7 @@
 //! Integration tests of the engine.
 
 mod ack_paths;
+mod bursts;
 mod captures;
 mod collectives;
 mod cuts;

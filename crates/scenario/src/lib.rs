@@ -22,6 +22,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bursts;
 mod controller_file;
 mod diagnostics;
 mod file;

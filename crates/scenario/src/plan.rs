@@ -34,6 +34,11 @@ pub struct Plan {
     pub record: Record,
     /// Whether flow starts get a seeded delay within one base RTT.
     pub jitter: bool,
+    /// Whether the scenario chose its smallest timeout: it gives one, or names a preset of published experiments. Only what is
+    /// said before a run depends on it.
+    pub timeouts_are_chosen: bool,
+    /// Initial windows that `burst_of` gives single paths in the scenario. Only what is said before a run depends on it.
+    pub matched_bursts: Vec<f64>,
 }
 
 impl Plan {

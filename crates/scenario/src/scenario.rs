@@ -13,7 +13,7 @@ use crate::sweep::{self, Sweep};
 use crate::text::Either;
 use crate::tree::{Node, Place, SourceId, Table, Value};
 use crate::variants::{self, Only, combinations};
-use crate::{overrides, parse};
+use crate::{bursts, overrides, parse};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -64,6 +64,8 @@ pub struct Variant {
     /// [`Scenario::from_resolved`], gives the same plans.
     pub resolved: serde_json::Value,
     file: File,
+    timeouts_are_chosen: bool,
+    matched_bursts: Vec<f64>,
 }
 
 /// Most seeds of one scenario.
@@ -302,7 +304,11 @@ impl Variant {
             problems: Vec::new(),
         };
         let plan = resolve(&mut self.file.clone(), &mut report, seed);
-        plan.expect("the variant was checked when it was loaded")
+        Plan {
+            timeouts_are_chosen: self.timeouts_are_chosen,
+            matched_bursts: self.matched_bursts.clone(),
+            ..plan.expect("the variant was checked when it was loaded")
+        }
     }
 }
 
@@ -427,7 +433,14 @@ impl Loading {
             Value::Table(table) => table.take(name).map(|(_, node)| node),
             _ => None,
         };
-        let (variants, sweep) = (take("variants"), take("sweep"));
+        let (mut variants, sweep) = (take("variants"), take("sweep"));
+        let bursts = match &mut variants {
+            Some(variants) => bursts::unfold(variants, &mut problems),
+            None => bursts::Bursts::new(),
+        };
+        if let Some(variants) = &variants {
+            bursts::refuse_both(&bursts, variants, &mut problems);
+        }
         let axes = variants::axes(variants.as_ref(), &mut problems);
         let swept = sweep::axes(sweep.as_ref(), &order, &axes, &mut problems);
         for set in &sets {
@@ -446,7 +459,8 @@ impl Loading {
 
         let settings = self.settings(&common, first_seed);
         let mut found: HashMap<(Place, String), (Problem, usize)> = HashMap::new();
-        let mut loaded = Vec::new();
+        let mut loaded: Vec<Variant> = Vec::new();
+        let mut matched_bursts = Vec::new();
         let mut title = String::new();
         for combination in &combinations {
             let mut tree = root.clone();
@@ -455,6 +469,29 @@ impl Loading {
                 overrides::apply(&mut tree, table, &mut own);
             }
             apply_sets(&mut tree, &sets, &mut own);
+            let burst = bursts::reference(combination, &bursts, variants.as_ref(), &mut own);
+            if let Some((overrides, name, place)) = burst {
+                let mut theirs = root.clone();
+                for table in overrides {
+                    overrides::apply(&mut theirs, table, &mut Vec::new());
+                }
+                apply_sets(&mut theirs, &sets, &mut Vec::new());
+                let plans = (self.plan(&tree, first_seed), self.plan(&theirs, first_seed));
+                match plans {
+                    (Some(mine), Some(theirs)) => {
+                        match bursts::match_burst(&mut tree, &mine, &theirs, &name, place) {
+                            Ok(mut windows) => matched_bursts.append(&mut windows),
+                            Err(problem) => own.push(problem),
+                        }
+                    }
+                    // Its own mistakes are reported below.
+                    (None, _) => {}
+                    (_, None) => own.push(Problem::new(
+                        place,
+                        format!("\"{name}\" has a mistake, so that its burst is not known"),
+                    )),
+                }
+            }
             // A path that leads nowhere leaves the rest worth looking at.
             let file = file::file(&tree, &mut own);
             let resolved = file.and_then(|mut file| {
@@ -486,6 +523,8 @@ impl Loading {
                     slug: combination.slug(),
                     resolved,
                     file,
+                    timeouts_are_chosen: chooses_timeouts(&tree),
+                    matched_bursts: Vec::new(),
                 });
             }
             for mut problem in unique(own) {
@@ -503,6 +542,11 @@ impl Loading {
             problems.push(problem);
         }
         if problems.is_empty() {
+            matched_bursts.sort_by(f64::total_cmp);
+            matched_bursts.dedup();
+            for variant in &mut loaded {
+                variant.matched_bursts.clone_from(&matched_bursts);
+            }
             return Ok(Scenario {
                 title,
                 seeds,
@@ -512,6 +556,21 @@ impl Loading {
             });
         }
         Err(unique(problems))
+    }
+
+    /// The plan of a tree, if it has no mistakes.
+    fn plan(&self, tree: &Node, seed: u64) -> Option<Plan> {
+        let mut report = Report {
+            tree,
+            folder: self.folder.as_deref(),
+            largest_fabric: self.largest_fabric,
+            controllers: &self.controllers,
+            other_formats: self.other_formats,
+            problems: Vec::new(),
+        };
+        let mut file = file::file(tree, &mut Vec::new())?;
+        let plan = resolve(&mut file, &mut report, seed)?;
+        report.problems.is_empty().then_some(plan)
     }
 
     /// [`Scenario::settings`], from a tree without variants.
@@ -536,6 +595,24 @@ impl Loading {
         };
         without_names(&settings)
     }
+}
+
+/// Whether a variant gives the smallest timeout, for all groups or for one, or names a preset that has it from a paper.
+fn chooses_timeouts(tree: &Node) -> bool {
+    let chooses = |transport: &Node| {
+        let of_hosts = |name: &str| matches!(name, "linux" | "linux-bpf" | "textbook");
+        let preset = transport.child("preset").and_then(Node::as_text);
+        transport.child("minimum_rto").is_some() || preset.is_some_and(|name| !of_hosts(name))
+    };
+    let groups = match tree.child("traffic").map(|node| &node.value) {
+        Some(Value::List(groups)) => groups.as_slice(),
+        _ => &[],
+    };
+    let of_groups = groups.iter().filter_map(|group| group.child("transport"));
+    tree.child("transport")
+        .into_iter()
+        .chain(of_groups)
+        .any(chooses)
 }
 
 /// The same mistake once.

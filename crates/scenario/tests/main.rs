@@ -1,5 +1,6 @@
 //! Integration tests of scenario files.
 
+mod bursts;
 mod controller_files;
 mod diagnostics;
 mod documentation;

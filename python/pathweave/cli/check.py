@@ -9,10 +9,10 @@ import typer
 from pathweave.cli.copies import say_copies
 from pathweave.cli.exits import FAILED, WRONG_INPUT
 from pathweave.cli.options import Json, Name, Only, Out, Scenario, Seeds, Sets, Size, Sweeps  # noqa: TC001
+from pathweave.cli.warned import print_warnings, warnings_of
 from pathweave.results import layout
 
 if TYPE_CHECKING:
-    from pathweave._core import Scenario as CoreScenario
     from pathweave.running.session import Session
 
 
@@ -33,7 +33,8 @@ def check(
     """Read a scenario with all its variants, and print what `run` would do.
 
     Nothing is run or written. Warnings name settings that are likely to decide the results without
-    being meant to. The exit code is 2 when the scenario has a mistake.
+    being meant to, and `run` prints them, too. The exit code is 2 when the scenario has a mistake,
+    and with --strict 1 when there are warnings.
 
     Example: pathweave check papers/xmp/tab1.toml --size paper
     """
@@ -66,7 +67,7 @@ def check(
     else:
         _print(found)
         say_copies(session)
-        _print_warnings(found["warnings"], variants=len(found["variants"]))
+        print_warnings(found["warnings"], variants=len(found["variants"]))
     if strict and found["warnings"]:
         raise typer.Exit(FAILED)
 
@@ -89,35 +90,8 @@ def _about(session: Session) -> dict[str, Any]:
         "runs": len(plan.tasks),
         "present": len(plan.present),
         "folder": str(plan.folder),
-        "warnings": _warnings(scenario),
+        "warnings": warnings_of(scenario, scenario.variants),
     }
-
-
-def _warnings(scenario: CoreScenario) -> list[dict[str, Any]]:
-    """Each warning once, with the variants that it is about."""
-    about: dict[tuple[str, str, str], list[str]] = {}
-    for variant in scenario.variants:
-        for warning in variant.warnings(scenario.seeds[0]):
-            about.setdefault(warning, []).append(variant.label)
-    return [
-        {"key": key, "warning": text, "advice": advice, "variants": labels}
-        for (key, text, advice), labels in about.items()
-    ]
-
-
-def _print_warnings(found: list[dict[str, Any]], *, variants: int) -> None:
-    from rich.text import Text
-
-    from pathweave.cli.console import messages, say
-
-    console = messages()
-    for each in found:
-        labels = each["variants"]
-        some = f" (in {'; '.join(labels[:3])}" + ("; ...)" if len(labels) > 3 else ")")
-        where = some if len(labels) < variants else ""
-        text = f"{each['key']}{where}: {each['warning']}"
-        say(console, Text.assemble(("warning: ", "bold yellow"), text))
-        say(console, Text(f"  help: {each['advice']}"))
 
 
 def _print(found: dict[str, Any]) -> None:

@@ -114,6 +114,7 @@ def run(
     from pathweave.cli import estimates
     from pathweave.cli.outcome import finish_as_json
     from pathweave.cli.reach import cores_of, reached
+    from pathweave.cli.warned import warn_before_run
     from pathweave.running.session import Request, check_baseline
     from pathweave.running.shard import UNTIL_NEEDS_ALL, parse_shard
     from pathweave.running.until import MOST, parse_target
@@ -139,6 +140,7 @@ def run(
         session = _opened(request, name, in_one_line=json)
     check_baseline(session, baseline)
     say_copies(session)
+    warn_before_run(session)
     if request.beside:
         from pathweave.cli.optimum import check
 

@@ -16,7 +16,8 @@ pub(super) fn warnings(plan: &Plan) -> Vec<Warning> {
         let of_one = transport.initial_window_of(1);
         let together = transport.initial_window_of(subflows) * f64::from(subflows);
         let needed = (median / f64::from(transport.maximum_segment)).ceil();
-        if needed <= of_one || needed > together {
+        let is_matched = plan.matched_bursts.contains(&together);
+        if needed <= of_one || needed > together || is_matched {
             continue;
         }
         found.push(Warning {
@@ -26,7 +27,7 @@ pub(super) fn warnings(plan: &Plan) -> Vec<Warning> {
                  {of_one}: initial windows decide how these flows compare with those of a single path"
             ),
             advice: format!(
-                "initial_window_per = \"connection\", or a single path with initial_window = {together}"
+                "initial_window_per = \"connection\", or a single path with initial_window = {together}, which burst_of gives it"
             ),
         });
     }

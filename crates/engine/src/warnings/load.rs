@@ -6,11 +6,16 @@ use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_traffic::Pattern;
 use pathweave_traffic::patterns::{Arrivals, Incast, Poisson};
 use pathweave_units::{Rate, Time};
+use std::collections::BTreeMap;
 
 /// The part of a group in what is offered to one host, in bit/s on the wire.
-struct Offered<'a> {
+pub(super) struct Offered<'a> {
     group: &'a GroupPlan,
     arrivals: Arrivals,
+    /// By all flows together, in bit/s on the wire.
+    total: f64,
+    /// Whether no flow stays in its rack.
+    different_racks: bool,
     /// To each host that sends, and to each that receives.
     each: [f64; 2],
     /// Which these are; `None` stands for all.
@@ -23,17 +28,7 @@ struct Offered<'a> {
 /// for as long as the run lasts, and its length decides every completion time. Headers count, and ACKs do not: they may travel the
 /// other way. A group that ends after a number of flows is left out.
 pub(super) fn warnings(plan: &Plan) -> Vec<Warning> {
-    let offered: Vec<Offered<'_>> = plan
-        .groups
-        .iter()
-        .filter_map(|group| match &group.pattern {
-            Pattern::Poisson(poisson) if poisson.count.is_none() => {
-                offered(group, poisson, &plan.fabric)
-            }
-            Pattern::Incast(incast) => offered_by_jobs(group, incast, &plan.fabric),
-            _ => None,
-        })
-        .collect();
+    let offered = all_offered(plan);
     let ports = [true, false].map(|sends| port_rates(&plan.fabric, sends));
     let mut found = Vec::new();
     for (side, verb) in [(0, "is to send"), (1, "is to receive")] {
@@ -50,22 +45,9 @@ pub(super) fn warnings(plan: &Plan) -> Vec<Warning> {
         };
         let about = |bps: f64| Rate::from_bps(rounded(bps) as u64);
         let fits = 1.0 - (total - rate) / largest.each[side];
-        let (key, advice) = match largest.arrivals {
-            Arrivals::Load { load, .. } => ("load", below("load", load * fits)),
-            Arrivals::PerSecond(arrivals) => {
-                let key = match largest.group.pattern {
-                    Pattern::Incast(_) => "jobs_per_second",
-                    _ => "flows_per_second",
-                };
-                (key, below(key, arrivals * fits))
-            }
-            Arrivals::PerSourcePerSecond(flows) => (
-                "flows_per_second_per_source",
-                below("flows_per_second_per_source", flows * fits),
-            ),
-        };
+        let (key, advice) = largest.advice(fits);
         found.push(Warning {
-            key: format!("traffic.{}.{key}", largest.group.name),
+            key,
             text: format!(
                 "\"{}\" {verb} {} with headers, and has {}: backlogs grow for as long as the run lasts, and decide completion \
                  times",
@@ -79,6 +61,20 @@ pub(super) fn warnings(plan: &Plan) -> Vec<Warning> {
     // One key is named once: what senders are offered, receivers mostly are, too.
     found.dedup_by(|second, first| second.key == first.key);
     found
+}
+
+/// What open-loop groups without an end offer.
+pub(super) fn all_offered(plan: &Plan) -> Vec<Offered<'_>> {
+    let offer = |group| offered_by(group, &plan.fabric);
+    plan.groups.iter().filter_map(offer).collect()
+}
+
+fn offered_by<'a>(group: &'a GroupPlan, fabric: &Fabric) -> Option<Offered<'a>> {
+    match &group.pattern {
+        Pattern::Poisson(poisson) if poisson.count.is_none() => offered(group, poisson, fabric),
+        Pattern::Incast(incast) => offered_by_jobs(group, incast, fabric),
+        _ => None,
+    }
 }
 
 /// "load below 0.45"; nothing can be lowered enough where other groups offer too much by themselves.
@@ -125,6 +121,8 @@ fn offered<'a>(group: &'a GroupPlan, poisson: &'a Poisson, fabric: &Fabric) -> O
     Some(Offered {
         group,
         arrivals: poisson.arrivals,
+        total: wire,
+        different_racks: poisson.different_racks,
         each: counts.map(|count| wire / count.max(1) as f64),
         hosts,
         is_part: poisson.pairs.is_some(),
@@ -141,10 +139,13 @@ fn offered_by_jobs<'a>(
     let jobs = incast.jobs_per_second(all as u32).ok().flatten()?;
     let hosts = incast.hosts.as_deref();
     let bits = 8.0 * incast.bytes().get() as f64 * with_headers(&group.transport);
-    let each = jobs * bits / hosts.map_or(all, <[u32]>::len).max(1) as f64;
+    let total = jobs * bits;
+    let each = total / hosts.map_or(all, <[u32]>::len).max(1) as f64;
     Some(Offered {
         group,
         arrivals: incast.arrivals?,
+        total,
+        different_racks: false,
         each: [each; 2],
         hosts: [hosts; 2],
         is_part: false,
@@ -152,13 +153,70 @@ fn offered_by_jobs<'a>(
 }
 
 impl Offered<'_> {
-    fn is_under_way(&self, now: Time) -> bool {
+    /// By all flows together, in bit/s on the wire.
+    pub(super) fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// When it begins.
+    pub(super) fn start(&self) -> Time {
+        self.group.start
+    }
+
+    /// The key that the load follows from, and what to set if only this share of the load fits.
+    pub(super) fn advice(&self, fits: f64) -> (String, String) {
+        let (key, value) = match self.arrivals {
+            Arrivals::Load { load, .. } => ("load", load),
+            Arrivals::PerSecond(arrivals) => match self.group.pattern {
+                Pattern::Incast(_) => ("jobs_per_second", arrivals),
+                _ => ("flows_per_second", arrivals),
+            },
+            Arrivals::PerSourcePerSecond(flows) => ("flows_per_second_per_source", flows),
+        };
+        let key_of_group = format!("traffic.{}.{key}", self.group.name);
+        (key_of_group, below(key, value * fits))
+    }
+
+    /// The bit/s between each two racks, with one host of each that stands for all.
+    pub(super) fn by_racks(&self, fabric: &Fabric) -> Vec<(u32, u32, f64)> {
+        let [senders, receivers] = self.hosts.map(|hosts| racks(fabric, hosts));
+        let mut pairs = Vec::new();
+        for (from_rack, from) in &senders {
+            for (to_rack, to) in &receivers {
+                let same = from_rack == to_rack;
+                let of_one = from.iter().filter(|host| same && to.contains(host)).count();
+                let count = from.len() * to.len() - of_one;
+                let two = from
+                    .iter()
+                    .flat_map(|&a| to.iter().map(move |&b| (a, b)))
+                    .find(|(a, b)| a != b);
+                if let Some((a, b)) = two.filter(|_| !(same && self.different_racks)) {
+                    pairs.push((a, b, count as f64));
+                }
+            }
+        }
+        let all: f64 = pairs.iter().map(|(.., count)| count).sum();
+        let share = |(a, b, count): (u32, u32, f64)| (a, b, self.total * count / all);
+        pairs.into_iter().map(share).collect()
+    }
+
+    pub(super) fn is_under_way(&self, now: Time) -> bool {
         self.group.start <= now && self.group.stop.is_none_or(|stop| now < stop)
     }
 
     fn takes_part(&self, side: usize, host: u32) -> bool {
         self.hosts[side].is_none_or(|hosts| hosts.contains(&host))
     }
+}
+
+/// Hosts by their racks; `None` stands for all.
+fn racks(fabric: &Fabric, hosts: Option<&[u32]>) -> BTreeMap<u32, Vec<u32>> {
+    let all: Vec<u32> = (0..fabric.hosts.len() as u32).collect();
+    let mut racks: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for &host in hosts.unwrap_or(&all) {
+        racks.entry(fabric.host(host).rack).or_default().push(host);
+    }
+    racks
 }
 
 /// The host that is offered the largest share of its ports at a time, and how much that is.

@@ -5,9 +5,11 @@ mod dead_paths;
 mod ends;
 mod fcc;
 mod first_burst;
+mod layers;
 mod load;
 mod marking;
 mod minimum_windows;
+mod packets;
 mod timeouts;
 
 use crate::base_rtt::longest_base_rtt;
@@ -39,8 +41,14 @@ pub fn warnings(plan: &Plan) -> Vec<Warning> {
     let mut found = marking::warnings(plan, rtt);
     found.extend(minimum_windows::warnings(plan, &crowds, rtt));
     found.extend(fcc::warnings(plan, &crowds, rtt));
-    found.extend(load::warnings(plan));
-    found.extend(timeouts::warnings(plan));
+    let by_hosts = load::warnings(plan);
+    // What hosts cannot send does not reach the layers above them.
+    if by_hosts.is_empty() {
+        found.extend(layers::warnings(plan));
+    }
+    found.extend(by_hosts);
+    found.extend(timeouts::warnings(plan, rtt));
+    found.extend(packets::warnings(plan));
     found.extend(first_burst::warnings(plan));
     found.extend(dead_paths::warnings(plan, &router));
     found.extend(ends::warnings(plan));
@@ -87,6 +95,11 @@ fn in_packets(threshold: Threshold, packet: u16) -> f64 {
         Threshold::Packets(packets) => packets,
         Threshold::Bytes(bytes) => bytes.get() as f64 / f64::from(packet),
     }
+}
+
+/// How long a packet of this size takes on a link, in seconds.
+fn packet_times(rate: Rate, packet: u16) -> f64 {
+    8.0 * f64::from(packet) / rate.as_bps() as f64
 }
 
 /// How many packets of this size a link carries in a round trip.

@@ -94,6 +94,8 @@ pub fn plan(
         measure: Measure::default(),
         record: Record::default(),
         jitter: true,
+        timeouts_are_chosen: true,
+        matched_bursts: Vec::new(),
     }
 }
 

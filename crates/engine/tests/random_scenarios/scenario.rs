@@ -434,6 +434,9 @@ fn variants(draw: &mut Draw, scale: &Scale, names: &[String]) -> Value {
         let mut axis_table = Table::default();
         for name in 0..draw.between(1, 2) {
             let mut overrides = Table::default();
+            if name > 0 && draw.chance(0.3) {
+                overrides.set("like", "name 0");
+            }
             let group = draw.pick(names).clone();
             match draw.between(0, 3) {
                 0 => {

@@ -211,6 +211,8 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
         measure,
         record,
         jitter: file.jitter == Jitter::Rtt,
+        timeouts_are_chosen: true,
+        matched_bursts: Vec::new(),
     })
 }
 

@@ -119,8 +119,20 @@ fn describe_overrides(schema: &mut Value) {
     };
     let axis = &mut schema["properties"]["variants"]["additionalProperties"];
     axis["minProperties"] = json!(1);
+    let overridden = names(&["title", "seed", "seeds", "variants", "sweep", "sizes"]);
+    let overridden = overridden["pattern"].as_str().unwrap_or_default();
     axis["additionalProperties"]["propertyNames"] =
-        names(&["title", "seed", "seeds", "variants", "sweep", "sizes"]);
+        json!({ "pattern": format!("{overridden}|^(like|burst_of)$") });
+    axis["additionalProperties"]["properties"] = json!({
+        "like": {
+            "description": "Another variant of this axis, whose overrides come first.",
+            "type": "string",
+        },
+        "burst_of": {
+            "description": "A variant of this axis with several subflows: the initial window of this single path is that of its subflows together.",
+            "type": "string",
+        },
+    });
     let swept = names(&[
         "title", "seed", "seeds", "variants", "sweep", "sizes", "report",
     ]);

@@ -32,7 +32,9 @@ _RULES: tuple[Callable[[Case], Iterator[Advice]], ...] = (
 def advise(scenario: StoredScenario, ranking: Ranking) -> list[str]:
     """What made the variants of a ranking differ, the largest share first; empty for nothing."""
     scenario = scenario.counted()
-    if ranking.subject.quantity not in EXPLAINED:
+    # Results from before the account of time say nothing of what flows waited for.
+    has_accounts = all("waits" in run.tables for run in scenario.runs)
+    if not has_accounts or ranking.subject.quantity not in EXPLAINED:
         return []
     found: list[Advice] = []
     for rule in _RULES:
@@ -67,7 +69,7 @@ def _cases(scenario: StoredScenario, ranking: Ranking) -> list[Case]:
 
 def _is_clear(standing: Standing) -> bool:
     difference = standing.difference
-    if difference is None or difference.half is None:
+    if difference is None or difference.mean is None or difference.half is None:
         return False
     return abs(difference.mean) > difference.half
 
