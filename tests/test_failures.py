@@ -69,7 +69,7 @@ def test_the_report_tells_how_long_flows_took_to_recover(tmp_path: Path) -> None
     flows = pathweave.load(folder).flows
     assert (flows["end"] == "finished").all()
     page = build_report([folder], pictures=False).read_text()
-    assert "Failures: time until all that had been sent was delivered" in page
+    assert "Recovery time after link failures" in page
 
 
 def test_results_with_failures_can_be_compared(tmp_path: Path) -> None:

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 OWN_PORT = "own port"
 RECEIVERS_PORT = "receiver's port"
+_NEEDED = {"link", "layer", "capacity_bps", "utilisation", "drops", "packets"}
+
+
+def has_places(run: StoredRun) -> bool:
+    """Whether a run has ports, and says which of them are hosts'."""
+    has_tables = {"flows", "links"} <= set(run.tables)
+    return has_tables and _NEEDED <= set(run.scan("links").collect_schema().names())
 
 
 def ports_by_place(run: StoredRun) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pathweave.results.axis_columns import axis_column
 from pathweave.results.measures import Measure
 from pathweave.results.merit import LEVEL, rankings, values_of
-from pathweave.results.places import by_place
+from pathweave.results.places import by_place, has_places
 from pathweave.results.present import (
     cost_columns,
     difference_text,
@@ -196,7 +196,7 @@ def places_table(scenario: StoredScenario, colour: Colour = no_colour) -> Table 
     sent = 0.0
     for label in counted.labels():
         runs = [run for run in counted.runs if run.label == label]
-        if any("links" not in run.tables for run in runs):
+        if not all(has_places(run) for run in runs):
             return None
         found = by_place(runs)
         sent += float(found["packets"].sum())
