@@ -19,7 +19,7 @@ _NEEDED = {"link", "layer", "capacity_bps", "utilisation", "drops", "packets"}
 def has_places(run: StoredRun) -> bool:
     """Whether a run has ports, and says which of them are hosts'."""
     has_tables = {"flows", "links"} <= set(run.tables)
-    return has_tables and _NEEDED <= set(run.scan("links").collect_schema().names())
+    return has_tables and set(run.scan("links").collect_schema().names()) >= _NEEDED
 
 
 def ports_by_place(run: StoredRun) -> pl.DataFrame:

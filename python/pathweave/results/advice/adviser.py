@@ -68,10 +68,8 @@ def _cases(scenario: StoredScenario, ranking: Ranking) -> list[Case]:
 
 
 def _is_clear(standing: Standing) -> bool:
-    difference = standing.difference
-    if difference is None or difference.mean is None or difference.half is None:
-        return False
-    return abs(difference.mean) > difference.half
+    """Whether the ranking tells a variant from the baseline."""
+    return standing.verdict is not None and standing.verdict.outcome in ("better", "worse")
 
 
 def _one_of_each(found: list[Advice]) -> list[Advice]:

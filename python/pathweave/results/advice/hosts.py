@@ -17,6 +17,8 @@ _LEAST = 0.1
 """Share of flows or of drops that is worth a sentence."""
 _RATE_SETTING = ("fcc", "rcp", "xcp", "decn", "vcp", "mlcp")
 _BY_THE_KERNEL = ("reno", "cubic")
+_OF_BURSTS = ("initial_window", "initial_window_per")
+"""Keys that are about initial windows, of which there is other advice."""
 _SHOWN = 3
 """Keys that a sentence names, at most."""
 
@@ -27,7 +29,10 @@ def bursts(case: Case) -> Iterator[Advice]:
 
     sizes = [_burst(side, case) for side in case.sides]
     (ours, segment), (theirs, _) = sizes
-    if ours == theirs or not segment:
+    name = case.measure.group or ""
+    subflows = {side.group(name).get("subflows", 1) for side in case.sides}
+    # Of two single paths, one has a larger burst because the question is about it.
+    if ours == theirs or len(subflows) == 1 or not segment:
         return
     side, other = case.sides if ours > theirs else case.sides[::-1]
     more, less = max(ours, theirs), min(ours, theirs)
@@ -78,6 +83,8 @@ def _effective(side: Side, name: str) -> dict[str, Any]:
     found = dict(side.transport(name))
     at_once = found.pop("at_once_controllers", "none")
     found.pop("growth_in_cut_round", None)
+    for key in _OF_BURSTS:
+        found.pop(key, None)
     controller = side.group(name).get("controller", {})
     known = str(controller.get("name", "") if isinstance(controller, dict) else controller)
     if (at_once == "programs" and known not in _BY_THE_KERNEL) or (
