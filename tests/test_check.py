@@ -129,3 +129,36 @@ def test_warnings_name_key_variants_and_a_value() -> None:
     (found,) = json.loads(run_here("check", fig1, "--json")[1])["warnings"]
     assert (found["key"], found["variants"]) == ("fabric.queue.mark.k", ["Halving, K = 10"])
     assert found["advice"] == "k = 19"
+
+
+@pytest.mark.parametrize("folder", ["examples", "survey"])
+def test_our_own_scenarios_are_not_warned_of(folder: str) -> None:
+    """But for loads that are meant: the end of a sweep, and that of a paper."""
+    meant = {"load-sweep": "traffic.web.load", "data-mining": "traffic.long."}
+    paths = sorted((Path(__file__).parent.parent / folder).glob("*.toml"))
+    checked = 0
+    for path in paths:
+        if path.name == "survey.toml":  # not a scenario
+            continue
+        found = json.loads(run_here("check", str(path), "--json")[1])["warnings"]
+        said = [each for each in found if not each["key"].startswith(meant.get(path.stem, "-"))]
+        assert not said, path
+        checked += 1
+    assert checked >= 4
+
+
+def test_a_run_prints_few_warnings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The AMP paper's incast has many variants whose windows are too many for the queue."""
+    from pathweave.cli.source import open_scenario
+    from pathweave.cli.warned import MOST_AT_START, warn_before_run, warnings_of
+    from pathweave.running.session import Request
+
+    path = Path(__file__).parent.parent / "papers/amp/fig8.toml"
+    session = open_scenario(Request(path=path, root=tmp_path), None)
+    scenario = session.plan.scenario
+    more = len(warnings_of(scenario, scenario.variants)) - MOST_AT_START
+    assert more > 0
+    warn_before_run(session)
+    said = capsys.readouterr().err
+    assert said.count("warning: ") == MOST_AT_START
+    assert f"{more} more warnings: pathweave check has them all" in said

@@ -125,6 +125,7 @@ def _walk(
             # `false` forbids; what overrides other keys is a key, and has none of its own.
             if isinstance(own, dict):
                 yield Place((name,), "", required=False), own
+                yield from _of_variants(own if name == "variants" else {})
             continue
         here = (*path, name)
         yield Place(here, condition, name in required), own
@@ -142,6 +143,14 @@ def _walk(
         yield from _walk(items, root, (*path, ANY) if named else path, condition, within)
     if path and isinstance(others := schema.get("additionalProperties"), dict):
         yield from _walk(others, root, (*path, ANY), condition, within)
+
+
+def _of_variants(schema: Schema) -> Iterator[tuple[Place, Schema]]:
+    """The keys of a variant that override nothing: they name another variant."""
+    axis = schema.get("additionalProperties", {})
+    variant = axis.get("additionalProperties", {})
+    for name, own in variant.get("properties", {}).items():
+        yield Place(("variants", ANY, ANY, name), "", required=False), own
 
 
 def _is(test: object) -> bool:

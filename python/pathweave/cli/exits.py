@@ -4,7 +4,8 @@
 2  wrong input: the command line, a scenario (or one that the testbed cannot play), a folder
    without results
 1  anything else: a run failed, a disk was full, or it was interrupted (a second Ctrl-C ends the
-   process by the signal itself, which a shell shows as 130); `compare` found that something moved
+   process by the signal itself, which a shell shows as 130); `compare` found that something moved,
+   or `check --strict` something to warn of
 141  whoever read the output had enough (`| head`); a shell shows the same for SIGPIPE
 
 Whatever the code, no file is left half written.
