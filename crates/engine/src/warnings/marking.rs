@@ -9,7 +9,7 @@ use pathweave_units::{Rate, Time};
 const MOST_RTTS: f64 = 5.0;
 
 /// A flow that fills a link and is cut has less than the BDP in flight, unless K is large enough: BDP / (beta - 1) for a
-/// cut by 1/beta (XMP paper, equation 1; AMP paper, section 3.3), a seventh of the BDP for a cut in proportion to the marks
+/// cut by 1/beta (XMP paper, equation 1; AMP paper, section 4.2), a seventh of the BDP for a cut in proportion to the marks
 /// (DCTCP paper, equation 13). Judged at the slowest marking port, the bottleneck if one port is.
 pub(super) fn warnings(plan: &Plan, rtt: Time) -> Vec<Warning> {
     let Some((rate, threshold, queue)) = slowest(plan) else {
