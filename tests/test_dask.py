@@ -56,6 +56,10 @@ host_rate = "1 Gbps"
 host_delay = "20 us"
 queue = {{ limit = 50, mark = {{ kind = "step", k = 10 }} }}
 
+[transport]
+minimum_rto = "10 ms"
+initial_rto = "10 ms"
+
 [[traffic]]
 name = "large"
 pattern = "permutation"
