@@ -161,8 +161,12 @@ impl Account {
             self.has_changed = true;
         }
         charges.waits[wait as usize] += time;
-        charges.last.rotate_right(1);
-        charges.last[0] = (wait as usize, time);
+        if charges.last[0].0 == wait as usize {
+            charges.last[0].1 += time;
+        } else {
+            charges.last.rotate_right(1);
+            charges.last[0] = (wait as usize, time);
+        }
     }
 
     /// Hands the waits of a connection to `each`, by [`Wait::ALL`]: its last data was delivered at `end`, or it is not over
