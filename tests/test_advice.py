@@ -14,7 +14,7 @@ from pathweave.results.advice.reruns import is_gone
 from pathweave.results.costs import Costs
 from pathweave.results.measures import Measure
 from pathweave.results.merit import Standing, rankings
-from pathweave.results.places import by_place
+from pathweave.results.places import by_place, ports_by_place
 from pathweave.results.read import find_runs
 from pathweave.statistics.paired import paired_difference
 
@@ -128,14 +128,14 @@ def test_short_flows_that_fit_into_more_initial_windows_are_named(tmp_path: Path
     assert "transport.initial_window_per = connection the difference is" in line
 
 
-def test_waiting_for_a_timer_is_the_cause_only_when_a_shorter_one_removes_it(
+def test_waiting_for_a_timer_is_named_with_its_share_and_a_shorter_one(
     tmp_path: Path,
 ) -> None:
     text = _scenario(limit=32, load=0.6, minimum="200 ms", initial="200 ms", size="200 KB")
     lines = _advice(tmp_path, text)
-    line = _one(lines, "waiting for timers")
-    assert "LIA-4's completion time is waiting for timers" in line
-    assert "the smallest timeout is 200 ms" in line
+    line = _one(lines, "waiting for a retransmission timer")
+    assert "LIA-4's completion time is waiting for a retransmission timer" in line
+    assert "the minimum RTO is 200 ms" in line
     assert "To test it: `pathweave run" in line
 
 
@@ -183,6 +183,7 @@ def test_drops_are_told_by_place(tmp_path: Path) -> None:
         # What chance explained before was not there.
         ((10.0, 30.0), (0.5, 1.0), False),
         ((-40.0, 10.0), (-30.0, 5.0), False),
+        ((40.0, 10.0), (2.0, 300.0), False),
     ],
 )
 def test_a_cause_is_claimed_only_where_a_rerun_has_removed_the_difference(
@@ -200,3 +201,31 @@ def test_a_cause_is_claimed_only_where_a_rerun_has_removed_the_difference(
         )
 
     assert is_gone(standing(*before), standing(*after)) is gone
+
+
+def test_links_between_switches_of_a_graph_are_no_hosts_ports(tmp_path: Path) -> None:
+    path = tmp_path / "graph.toml"
+    path.write_text("""
+[fabric]
+kind = "graph"
+hosts = ["a", "b"]
+switches = ["s1", "c", "s2"]
+cables = [
+  { link = "a-s1", rate = "1 Gbps", delay = "1 us" },
+  { link = "s1-c", rate = "1 Gbps", delay = "1 us" },
+  { link = "c-s2", rate = "1 Gbps", delay = "1 us" },
+  { link = "s2-b", rate = "1 Gbps", delay = "1 us" },
+]
+[[traffic]]
+name = "flow"
+pattern = "flows"
+controller = "reno"
+flows = [{ from = "a", to = "b", size = "100 KB" }]
+""")
+    pathweave.run(path, out=tmp_path / "results", progress=False)
+    (scenario,) = find_runs([tmp_path / "results"])
+    ports = ports_by_place(scenario.runs[0])
+    places = dict(zip(ports["link"].to_list(), ports["place"].to_list(), strict=True))
+    assert places["a->s1"] == "own port"
+    assert places["s2->b"] == "receiver's port"
+    assert places["s1->c"] == places["c->s2"] == "link"

@@ -36,12 +36,10 @@ def ports_by_place(run: StoredRun) -> pl.DataFrame:
     )
     flows = run.read("flows", ["source", "destination"])
     hosts = {*flows["source"].unique().to_list(), *flows["destination"].unique().to_list()}
-    # Hosts without traffic are at the switches that have hosts with some.
-    of_hosts = links.filter(pl.col("from").is_in(hosts))
-    switches = set(of_hosts["to"].to_list()) - hosts
-    in_layers = pl.col("layer").is_in(of_hosts["layer"].unique().implode())
-    from_host = pl.col("from").is_in(hosts) | (in_layers & pl.col("to").is_in(switches))
-    to_host = pl.col("to").is_in(hosts) | (in_layers & pl.col("from").is_in(switches))
+    # Hosts without traffic have one neighbour, as hosts with some have in such fabrics.
+    neighbours = links.group_by("from").agg(pl.col("to").n_unique().alias("count"))
+    hosts |= set(neighbours.filter(pl.col("count") == 1)["from"].to_list())
+    from_host, to_host = pl.col("from").is_in(hosts), pl.col("to").is_in(hosts)
     layer = pl.when(pl.col("layer") == "").then(pl.lit("fabric")).otherwise(pl.col("layer"))
     place = (
         pl.when(from_host)

@@ -19,7 +19,7 @@ from pathweave.results.advice.waiting import timers, waits
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pathweave.results.merit import Ranking, Standing
+    from pathweave.results.merit import Ranking
     from pathweave.results.read import StoredRun, StoredScenario
 
 MOST = 5
@@ -60,23 +60,19 @@ def _cases(scenario: StoredScenario, ranking: Ranking) -> list[Case]:
             ranking.subject,
             sides[each.panel, each.name],
             sides[each.panel, ranking.baseline],
-            _is_clear(each),
+            each.panel,
+            each.verdict.outcome if each.verdict is not None else "",
+            (each.difference.mean or 0.0) if each.difference is not None else 0.0,
         )
         for each in ranking.standings
         if each.name != ranking.baseline and (each.panel, ranking.baseline) in sides
     ]
 
 
-def _is_clear(standing: Standing) -> bool:
-    """Whether the ranking tells a variant from the baseline."""
-    return standing.verdict is not None and standing.verdict.outcome in ("better", "worse")
-
-
 def _one_of_each(found: list[Advice]) -> list[Advice]:
-    """Of advice that names the same setting, or none, that with the largest share."""
+    """Of the advice about one topic, that with the largest share."""
     best: dict[str, Advice] = {}
     for advice in found:
-        key = advice.setting.key if advice.setting else advice.text.split(" is ")[-1].split(" (")[0]
-        if key not in best or advice.weight > best[key].weight:
-            best[key] = advice
+        if advice.topic not in best or advice.weight > best[advice.topic].weight:
+            best[advice.topic] = advice
     return list(best.values())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pathweave.results.advice.profile import is_tail
+from pathweave.results.quantities import parse_statistic
 from pathweave.results.units import time_unit
 
 if TYPE_CHECKING:
@@ -42,13 +44,39 @@ class Case:
     measure: Measure
     variant: Side
     baseline: Side
-    is_clear: bool
-    """Whether chance alone does not explain their difference: shares of any other say nothing."""
+    panel: str = ""
+    """Their names on the other axes."""
+    outcome: str = ""
+    """What the ranking says of the variant: "better", "worse"; anything else says nothing."""
+    moved: float = 0.0
+    """The difference of the question's quantity, in its own unit."""
 
     @property
     def sides(self) -> tuple[Side, Side]:
         """The variant and the baseline."""
         return self.variant, self.baseline
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the ranking tells the two apart: shares of any other difference say nothing."""
+        return self.outcome in ("better", "worse")
+
+    @property
+    def worse(self) -> Side:
+        """The one that the ranking finds worse, where it is clear."""
+        return self.variant if self.outcome == "worse" else self.baseline
+
+    @property
+    def is_split(self) -> bool:
+        """Whether the parts of the profiles' difference are parts of the question's difference.
+
+        They are for means and high percentiles of completion time and slowdown. Jobs are over with
+        the last of their flows, medians do not add up, and goodput is no sum of times.
+        """
+        statistic = parse_statistic(self.measure.statistic)
+        adds_up = statistic.kind == "mean" or is_tail(statistic)
+        is_of_flows = self.measure.quantity in ("fct", "slowdown")
+        return self.is_clear and is_of_flows and adds_up and self.difference * self.moved > 0
 
     @property
     def difference(self) -> float:
@@ -94,7 +122,9 @@ class Advice:
     weight: float
     """The share of the difference that it is about, for the order."""
     case: Case
-    setting: Setting | None = field(default=None)
+    topic: str
+    """What it is about: of several with one topic, the one with the largest weight is shown."""
+    setting: Setting | None = None
     """What would show whether it is the cause."""
 
 

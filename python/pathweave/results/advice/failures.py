@@ -6,13 +6,15 @@ import math
 from typing import TYPE_CHECKING
 
 from pathweave.results.advice.case import Advice, Case, Setting, Side, of_difference, percent
-from pathweave.results.advice.profile import counted_flows
+from pathweave.results.advice.profile import counted_flows, counted_waits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _LEAST = 0.01
 """Share of flows that is worth a sentence."""
+_OF_DEAD_PATHS = ("handshake", "timeout", "recovery")
+"""Waits that a dead path makes longer."""
 
 
 def dead_paths(case: Case) -> Iterator[Advice]:
@@ -23,19 +25,21 @@ def dead_paths(case: Case) -> Iterator[Advice]:
     most = max(count, other_count)
     if most < 1 or case.difference == 0 or case.measure.quantity == "goodput":
         return
-    part = (added - other_added) / case.difference
-    beside = f" and account for {of_difference(part)}" if case.is_clear and part >= 0.05 else ""
+    # What percentiles are made of is not a sum over all flows.
+    is_part = case.is_split and case.measure.statistic == "mean"
+    part = (added - other_added) / case.difference if is_part else 0.0
+    beside = f", {of_difference(part)}" if part >= 0.05 else ""
     text = (
         f"{most:,.0f} of {side.name}'s flows in a run began on a path that was down before"
         f" routing noticed{beside} (`routing.detection_delay`; a link that is down from the start"
         " belongs in `fabric.down`)"
     )
-    weight = max(abs(part), 0.2) if case.is_clear else 0.2
-    yield Advice(text, weight, case, Setting("routing.detection_delay", "0 s"))
+    setting = Setting("routing.detection_delay", "0 s")
+    yield Advice(text, max(part, 0.2), case, "dead path", setting)
 
 
 def _born_dead(side: Side, case: Case) -> tuple[float, float]:
-    """Flows per run that began on a dead path, and what they add to the mean time of all."""
+    """Flows per run that began on a dead path, and what its repair adds to the mean of all."""
     import polars as pl
 
     counts: list[float] = []
@@ -48,11 +52,11 @@ def _born_dead(side: Side, case: Case) -> tuple[float, float]:
             continue
         hits = run.read("recoveries").join(flows, left_on="flow", right_on="id", how="inner")
         born = hits.filter(pl.col("start_s") >= pl.col("at_s"))["flow"].unique()
-        waits = run.read("waits").filter(pl.col("flow").is_in(born.implode()))
+        waits = counted_waits(run, case.measure).filter(
+            pl.col("flow").is_in(born.implode()) & pl.col("wait").is_in(_OF_DEAD_PATHS)
+        )
         if case.measure.quantity == "slowdown":
-            waits = waits.join(flows, left_on="flow", right_on="id").with_columns(
-                pl.col("waited_s") / pl.col("fct_ideal_s")
-            )
+            waits = waits.with_columns(pl.col("waited_s") / pl.col("fct_ideal_s"))
         counts.append(float(born.len()))
         added.append(float(waits["waited_s"].sum()) / flows.height)
     runs = max(1, len(counts))
@@ -73,4 +77,7 @@ def unfinished(case: Case) -> Iterator[Advice]:
         return
     side = case.sides[shares.index(max(shares))]
     text = f"{percent(max(shares))} of {side.name}'s flows did not finish before the run ended"
-    yield Advice(text, max(shares), case, Setting("stop.drain", "true"))
+    stop = side.runs[0].manifest["resolved"].get("stop", {})
+    may_drain = "at" in stop and not stop.get("drain")
+    setting = Setting("stop.drain", "true") if may_drain else None
+    yield Advice(text, max(shares), case, "unfinished", setting)

@@ -19,6 +19,10 @@ _RATE_SETTING = ("fcc", "rcp", "xcp", "decn", "vcp", "mlcp")
 _BY_THE_KERNEL = ("reno", "cubic")
 _OF_BURSTS = ("initial_window", "initial_window_per")
 """Keys that are about initial windows, of which there is other advice."""
+_WEIGHT = 0.15
+"""The weight of what is known without a share of the difference."""
+_FEW_DROPS = 1e-4
+"""Drops per packet and port from which on they are worth a sentence."""
 _SHOWN = 3
 """Keys that a sentence names, at most."""
 
@@ -47,7 +51,8 @@ def bursts(case: Case) -> Iterator[Advice]:
         f"{percent(share)} of the flows fit into the initial windows of {side.name}"
         f" ({more:g} packets) and not of {other.name} ({less:g})"
     )
-    yield Advice(text, share, case, Setting("transport.initial_window_per", "connection"))
+    setting = Setting("transport.initial_window_per", "connection")
+    yield Advice(text, share, case, "burst", setting)
 
 
 def _burst(side: Side, case: Case) -> tuple[float, float]:
@@ -75,7 +80,7 @@ def transports(case: Case) -> Iterator[Advice]:
         f" control: {', '.join(said)}{more}"
     )
     whole = Setting("transport.at_once_controllers", "none") if keys == ["reduction"] else None
-    yield Advice(text, 0.15, case, whole)
+    yield Advice(text, _WEIGHT, case, "transport", whole)
 
 
 def _effective(side: Side, name: str) -> dict[str, Any]:
@@ -95,6 +100,8 @@ def _effective(side: Side, name: str) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -105,10 +112,12 @@ def drops(case: Case) -> Iterator[Advice]:
         drops_of = dict(zip(places["place"].to_list(), places["drops"].to_list(), strict=True))
         total = math.fsum(drops_of.values())
         share = drops_of.get(OWN_PORT, 0.0) / total if total else 0.0
-        if share < 3 * _LEAST:
+        sent = float(places["packets"].sum())
+        holds = side.transport(case.measure.group or "").get("host_port") == "holds-back"
+        if share < 3 * _LEAST or holds or total < _FEW_DROPS * sent:
             continue
         text = (
             f"{percent(share)} of {side.name}'s {total:,.0f} drops are at the hosts' own ports,"
             " where current Linux hosts hold packets back"
         )
-        yield Advice(text, 0.5 * share, case, Setting("transport.host_port", "holds-back"))
+        yield Advice(text, _WEIGHT, case, "drops", Setting("transport.host_port", "holds-back"))

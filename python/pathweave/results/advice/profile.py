@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pathweave.results.completion import FEW_UNFINISHED, has_size
 from pathweave.results.quantities import parse_statistic
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from pathweave.results.measures import Measure
+    from pathweave.results.quantities import Statistic
     from pathweave.results.read import StoredRun
 
 EXPLAINED = ("fct", "slowdown", "goodput", "jct")
@@ -61,14 +63,30 @@ def profile(runs: Sequence[StoredRun], measure: Measure) -> Profile | None:
     return Profile(mean, math.fsum(each.flows for each in found) / len(found))
 
 
+def is_tail(statistic: Statistic) -> bool:
+    """Whether a statistic is a percentile of which only the flows beyond it are looked at."""
+    return statistic.kind == "quantile" and statistic.at >= _TAIL
+
+
 def counted_flows(run: StoredRun, measure: Measure) -> pl.DataFrame:
-    """The flows of a run that `measure` counts and that are over time: all with a size."""
+    """The flows of a run that `measure` is over: but for goodput, those with a size."""
     import polars as pl
 
     flows = run.read("flows")
     of_group = pl.col("group") == measure.group if measure.group else pl.lit(value=True)
     counted = pl.lit(value=True) if measure.quantity == "jct" else pl.col("in_window")
-    return flows.filter(of_group & counted & measure.sizes.holds())
+    flows = flows.filter(of_group & counted & measure.sizes.holds())
+    if measure.quantity != "goodput":
+        flows = flows.filter(has_size())
+    if measure.quantity == "slowdown":
+        flows = flows.filter(pl.col("fct_ideal_s") > 0)
+    return flows
+
+
+def counted_waits(run: StoredRun, measure: Measure) -> pl.DataFrame:
+    """The rows of `waits` of these flows."""
+    flows = counted_flows(run, measure).select("id", "fct_ideal_s")
+    return run.read("waits").join(flows, left_on="flow", right_on="id", how="inner")
 
 
 def _of_run(run: StoredRun, measure: Measure) -> Profile | None:
@@ -76,14 +94,17 @@ def _of_run(run: StoredRun, measure: Measure) -> Profile | None:
 
     if "waits" not in run.tables or measure.quantity not in EXPLAINED:
         return None
-    flows = counted_flows(run, measure)
-    waits = run.read("waits").join(
-        flows.select("id", "fct_ideal_s"), left_on="flow", right_on="id", how="inner"
-    )
+    waits = counted_waits(run, measure)
+    statistic = parse_statistic(measure.statistic)
+    if statistic.kind == "mean" and measure.is_completion:
+        # A mean is over finished flows where few are not.
+        flows = counted_flows(run, measure)
+        cut = flows.filter(pl.col("end") == "unfinished")["id"]
+        if cut.len() <= FEW_UNFINISHED * flows.height:
+            waits = waits.filter(~pl.col("flow").is_in(cut.implode()))
     if measure.quantity == "slowdown":
         waits = waits.with_columns(pl.col("waited_s") / pl.col("fct_ideal_s"))
-    statistic = parse_statistic(measure.statistic)
-    if statistic.kind == "quantile" and (statistic.at) >= _TAIL:
+    if is_tail(statistic):
         totals = waits.group_by("flow").agg(pl.col("waited_s").sum().alias("total"))
         bound = totals["total"].quantile(statistic.at)
         waits = waits.join(totals.filter(pl.col("total") >= bound), on="flow", how="semi")

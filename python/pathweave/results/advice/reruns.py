@@ -9,7 +9,7 @@ from pathweave.errors import InputError
 from pathweave.results import layout
 from pathweave.results.merit import rankings
 from pathweave.results.read import find_runs
-from pathweave.results.settings import hash_in
+from pathweave.results.settings import what_differs
 
 if TYPE_CHECKING:
     from pathweave.results.advice.case import Advice, Setting
@@ -24,7 +24,7 @@ def sentence(advice: Advice, scenario: StoredScenario, ranking: Ranking) -> str:
     """An advice as a whole sentence: what a rerun has shown, or how to make one."""
     if advice.setting is None:
         return f"{advice.text}."
-    found = _rerun(advice.setting, scenario, ranking, advice.case.variant.name)
+    found = _rerun(advice, advice.setting, scenario, ranking)
     if found is None:
         return f"{advice.text}. To test it: {_command(advice.setting, scenario)}"
     value, before, after = found
@@ -42,60 +42,70 @@ def is_gone(before: Standing, after: Standing) -> bool:
     """Whether a rerun has removed a difference that was there.
 
     It was there if chance did not explain it, and is gone if little of it is left: the interval
-    alone does not say so, for a wide one holds everything.
+    alone does not say so, for a wide one holds everything, and shows nothing.
     """
     if before.difference is None or after.difference is None:
         return False
     was, now = before.difference.percent, after.difference.percent
-    half = before.difference.half_percent
-    if was is None or now is None or half is None:
+    halves = before.difference.half_percent, after.difference.half_percent
+    if was is None or now is None or halves[0] is None or halves[1] is None:
         return False
-    return abs(was) > half and abs(now) <= _REMOVED * abs(was)
+    was_there = abs(was) > halves[0]
+    return was_there and abs(now) <= _REMOVED * abs(was) and halves[1] < abs(was)
 
 
 def _rerun(
-    setting: Setting, scenario: StoredScenario, ranking: Ranking, variant: str
+    advice: Advice, setting: Setting, scenario: StoredScenario, ranking: Ranking
 ) -> tuple[str, Standing, Standing] | None:
-    """The value of a setting in a rerun that changed it alone, and the variant before and after."""
-    before = _standing(ranking, variant)
+    """The value of a setting in a rerun that changed it alone, and the variant before and after.
+
+    Of several, the one with the suggested value.
+    """
+    before = _standing(ranking, advice)
     parent = scenario.folder.parent
     if before is None or before.difference is None or not parent.is_dir():
         return None
+    found: list[tuple[str, Standing, Standing]] = []
     for folder in sorted(parent.iterdir()):
         if folder == scenario.folder or not (folder / layout.SCENARIO).is_file():
             continue
-        if hash_in(folder) is None:
-            continue
         try:
             (other,) = find_runs([folder])
+            value = _changed_value(setting, scenario, other)
+            if value is None:
+                continue
+            others = rankings(other, ranking.baseline, [ranking.subject])
         except (InputError, OSError, ValueError):
-            continue
-        value = _changed_value(setting, scenario, other)
-        if value is None:
-            continue
-        found = rankings(other, ranking.baseline, [ranking.subject])
-        after = _standing(found[0], variant) if found else None
+            continue  # it cannot be read, or is of other variants
+        after = _standing(others[0], advice) if others else None
         if after is not None and after.difference is not None:
-            return value, before, after
-    return None
+            found.append((value, before, after))
+    found.sort(key=lambda each: each[0].replace(" ", "") != setting.value.replace(" ", ""))
+    return found[0] if found else None
 
 
 def _changed_value(setting: Setting, scenario: StoredScenario, other: StoredScenario) -> str | None:
-    """What `other` has set for a key, if nothing else differs."""
-    same = (
-        other.size == scenario.size
-        and other.settings.version == scenario.settings.version
-        and other.settings.backend == scenario.settings.backend
-    )
-    more = set(other.settings.sets) - set(scenario.settings.sets)
-    if not same or len(more) != 1 or not set(scenario.settings.sets) <= set(other.settings.sets):
+    """What `other` has set for a key, if nothing else differs: nor in the scenario's file."""
+    here, there = scenario.settings, other.settings
+    more = set(there.sets) - set(here.sets)
+    if len(more) != 1 or not set(here.sets) <= set(there.sets):
         return None
     key, _, value = next(iter(more)).partition("=")
-    return value.strip().strip('"') if key.strip() == setting.key else None
+    end = setting.key.rpartition(".")[2]
+    differing = {name.rpartition(".")[2] for name, _ in what_differs([here, there])}
+    if key.strip() != setting.key or not differing <= {end, "set"} or other.size != scenario.size:
+        return None
+    return value.strip().strip('"')
 
 
-def _standing(ranking: Ranking, variant: str) -> Standing | None:
-    here = [each for each in ranking.standings if each.name == variant]
+def _standing(ranking: Ranking, advice: Advice) -> Standing | None:
+    """The variant that an advice is about, in a ranking."""
+    case = advice.case
+    here = [
+        each
+        for each in ranking.standings
+        if each.name == case.variant.name and each.panel == case.panel
+    ]
     return here[0] if len(here) == 1 else None
 
 
@@ -115,6 +125,9 @@ def _command(setting: Setting, scenario: StoredScenario) -> str:
     words = ["pathweave", "run", scenario.path or scenario.name]
     if scenario.size and scenario.size != layout.DEFAULT_SIZE:
         words += ["--size", scenario.size]
+    root = scenario.folder.parent.parent
+    if root.resolve() != layout.DEFAULT_ROOT.resolve():
+        words += ["--out", str(root)]
     for text in (*scenario.settings.sets, f"{setting.key}={setting.value}"):
         words += ["--set", text]
     seeds = len({run.seed for run in scenario.runs})

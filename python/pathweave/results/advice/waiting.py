@@ -14,7 +14,7 @@ from pathweave.results.advice.case import (
     percent,
     time_text,
 )
-from pathweave.results.advice.profile import counted_flows
+from pathweave.results.advice.profile import counted_flows, counted_waits
 from pathweave.results.units import seconds
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _WORDS = {
     "pace": ("waiting for the pace", None),
     "own port": ("waiting for the host's own port", None),
     "window": ("waiting for the congestion window", None),
-    "network": ("in the network, with all data sent", None),
+    "network": ("waiting for the last data to arrive", None),
     "data": ("waiting for the application", None),
 }  # fmt: skip
 """What is said of a wait, and the setting that removes it."""
@@ -51,49 +51,48 @@ def timers(case: Case) -> Iterator[Advice]:
         if side.profile is None or other.profile is None:
             continue
         share, part = side.profile.share(wait), case.part(wait)
-        rtt = _round_trip(side)
-        if share < _LEAST or rtt is None or (case.is_clear and abs(part) < _LEAST):
+        rtt = _round_trip(side, case)
+        if share < _LEAST or rtt is None or (case.is_split and part < _LEAST):
             continue
         if wait == "handshake" and not _waits_for_syns(side, case, rtt):
             continue
         key, value = _timer(side, case, wait)
-        what = "waiting for timers" if wait == "timeout" else "waiting for handshakes"
-        which = "initial" if key == "initial_rto" else "smallest"
-        is_part = case.is_clear and part > 0
-        beside = f", {of_difference(part)}" if is_part else ""
+        what = "a retransmission timer" if wait == "timeout" else "a handshake"
+        which = "initial" if key == "initial_rto" else "minimum"
+        beside = f", {of_difference(part)}" if case.is_split else ""
         text = (
-            f"{percent(share)} of {side.name}'s {case.time} is {what} ({other.name}:"
-            f" {percent(other.profile.share(wait))}){beside}; the {which} timeout is"
+            f"{percent(share)} of {side.name}'s {case.time} is waiting for {what} ({other.name}:"
+            f" {percent(other.profile.share(wait))}){beside}; the {which} RTO is"
             f" {time_text(value)} and the mean round trip {time_text(rtt)} (`transport.{key}`)"
         )
         shorter = max(_ROUNDS * rtt, _SHORTER * value)
         setting = Setting(f"transport.{key}", _round_time(shorter))
-        weight = abs(part) if case.is_clear else share
-        yield Advice(text, weight, case, setting if shorter < value / 2 else None)
+        weight = part if case.is_split else share
+        yield Advice(text, weight, case, wait, setting if shorter < value / 2 else None)
 
 
 def waits(case: Case) -> Iterator[Advice]:
     """The rest of the account: what else a large part of the difference is."""
-    if not case.is_clear:
-        return
     for wait, (words, setting) in _WORDS.items():
         side, other = _more(case, wait)
-        part = case.part(wait)
-        if side.profile is None or other.profile is None or abs(part) < 2 * _LEAST:
+        if side.profile is None or other.profile is None:
             continue
-        if part < 0:  # it goes against the difference, and explains nothing of it
-            continue
-        text = (
-            f"{_capital(of_difference(part))} between {case.variant.name} and"
-            f" {case.baseline.name} is time {words} ({percent(side.profile.share(wait))} of"
-            f" {side.name}'s {case.time}, {percent(other.profile.share(wait))} of {other.name}'s)"
-        )
-        if case.measure.quantity == "goodput":
+        share, beside = side.profile.share(wait), other.profile.share(wait)
+        if case.is_split and (part := case.part(wait)) >= 2 * _LEAST:
             text = (
-                f"{side.name}'s flows spend {percent(side.profile.share(wait))} of their time"
-                f" {words}, {other.name}'s {percent(other.profile.share(wait))}"
+                f"{_capital(of_difference(part))} between {case.variant.name} and"
+                f" {case.baseline.name} is {words} ({percent(share)} of {side.name}'s"
+                f" {case.time}, {percent(beside)} of {other.name}'s)"
             )
-        yield Advice(text, 0.9 * part, case, setting)
+            yield Advice(text, 0.9 * part, case, wait, setting)
+            continue
+        is_of_worse = case.is_clear and not case.is_split and side is case.worse
+        if is_of_worse and share - beside >= 2 * _LEAST:
+            text = (
+                f"{percent(share)} of {side.name}'s {case.time} is {words}"
+                f" ({other.name}: {percent(beside)})"
+            )
+            yield Advice(text, 0.9 * (share - beside), case, wait, setting)
 
 
 def _more(case: Case, wait: str) -> tuple[Side, Side]:
@@ -108,19 +107,14 @@ def _more(case: Case, wait: str) -> tuple[Side, Side]:
 
 def _waits_for_syns(side: Side, case: Case, rtt: float) -> bool:
     """Whether handshakes take so long that SYNs must have been lost."""
-    means = [
-        handshakes["waited_s"].sum() / max(1, counted_flows(run, case.measure).height)
-        for run in side.runs
-        if "waits" in run.tables
-        for handshakes in [_handshakes(run)]
-    ]
-    return bool(means) and max(means) > _LONG_HANDSHAKE * rtt
-
-
-def _handshakes(run):
     import polars as pl
 
-    return run.read("waits").filter(pl.col("wait") == "handshake")
+    for run in side.runs:
+        waits = counted_waits(run, case.measure).filter(pl.col("wait") == "handshake")
+        flows = counted_flows(run, case.measure).height
+        if float(waits["waited_s"].sum()) > _LONG_HANDSHAKE * rtt * flows:
+            return True
+    return False
 
 
 def _timer(side: Side, case: Case, wait: str) -> tuple[str, float]:
@@ -133,12 +127,12 @@ def _timer(side: Side, case: Case, wait: str) -> tuple[str, float]:
     return "minimum_rto", least
 
 
-def _round_trip(side: Side) -> float | None:
-    """Mean round trip of a variant's flows."""
+def _round_trip(side: Side, case: Case) -> float | None:
+    """Mean round trip of the flows in question."""
     means = [
         value
         for run in side.runs
-        if isinstance(value := run.read("flows", ["rtt_mean_s"])["rtt_mean_s"].mean(), float)
+        if isinstance(value := counted_flows(run, case.measure)["rtt_mean_s"].mean(), float)
     ]
     return math.fsum(means) / len(means) if means else None
 
