@@ -18,15 +18,29 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pathweave.statistics.paired import Difference
-    from pathweave.surveying.table import Cell, Column
+    from pathweave.surveying.table import Cell, Column, Compared
     from pathweave.surveying.workloads import Survey, Workload
 
 RECORD = "measured.json"
 PAGE = "survey.md"
 PICTURE = "survey.png"
-FORMAT = 1
+FORMAT = 2
 _MARK = {"better": "▲", "worse": "▼", "not told apart": "≈"}
+
+_CONCLUSIONS = """\
+**What may be concluded.** A difference that is told apart holds for this scheme against this
+baseline on this fabric, at this load, with these hosts and timers. All hosts are of the preset
+`linux`; what their stacks and timers decide differs from what the papers measured. Four subflows
+open with four initial windows, so only the difference to the single path with as many initial
+packets says what several paths and their controller give to short flows. Where the time lost in
+timeouts is a large part of completion times, a column ranks the timers: with a smaller
+`minimum_rto` the order may turn around.
+
+**What may not.** The tables do not say which scheme is best: no column is an average over
+fabrics, thresholds, buffers or loads, and each scheme has one set of parameters, which its paper
+or Linux gives, tuned for none of the workloads. "Not told apart" does not mean equal. A
+difference of a few per cent does not carry over to another fabric; run your own scenario for that.
+"""
 
 _TIMES = 900.0
 """Per cent from which a difference is said as a multiple."""
@@ -60,7 +74,7 @@ def workload_text(
         f"{column.title} ({units[column.key]})" if units[column.key] else column.title
         for column in shown
     ]
-    lines = [f"### {workload.title}", "", _line(["scheme", *heads])]
+    lines = [f"### {workload.title}", "", workload.timers, "", _line(["scheme", *heads])]
     lines.append("|---" * (len(heads) + 1) + "|")
     for scheme in survey.schemes:
         cells = [_cell(table[column.key].get(scheme.name), units[column.key]) for column in shown]
@@ -101,17 +115,24 @@ def _page(
 ) -> str:
     versions = " and ".join(sorted({each.version for each in measured}))
     seeds = " to ".join(map(str, sorted({each.seeds for each in measured})))
+    burst = (
+        f"; behind it, for schemes with several subflows, the one to {survey.same_burst}"
+        if survey.same_burst
+        else ""
+    )
     about = (
         "# Every scheme on the same workloads\n\n"
         "    pathweave survey --record\n\n"
         f"wrote this page with Pathweave {versions}. Values are means over {seeds} seeds"
         " ± half their 95 % interval. Beside each stands its difference to"
-        f" {survey.baseline}, paired by seed, in %: ▲ better, ▼ worse, ≈ not told apart (Holm's"
-        " correction for all schemes of a column, 5 %). Goodput, RTT, fairness and timeouts are of"
-        ' the flows under the scheme, completion times of short flows or jobs. "At least" means'
-        " that too many flows did not finish. The optimum is that of the paths that a scheme's"
-        " subflows have, at some moments of each run. [survey.toml](../survey/survey.toml) has the"
-        " schemes and the workloads.\n\n"
+        f" {survey.baseline}{burst}. Differences are paired by seed, in %: ▲ better, ▼ worse,"
+        " ≈ not told apart (Holm's correction for all schemes of a column, 5 %). Goodput, RTT,"
+        " fairness and timeouts are of the flows under the scheme, slowdowns of all flows of a"
+        ' size: completion time over that on an idle fabric. "At least" means that too many flows'
+        " did not finish. The optimum is that of the paths that a scheme's subflows have, at some"
+        " moments of each run. [survey.toml](../survey/survey.toml) has the schemes and the"
+        " workloads.\n\n"
+        f"{_CONCLUSIONS}\n"
         "![Every scheme against the baseline](images/survey.png)\n"
     )
     parts = [workload_text(survey, workload, table) for workload, table in tables]
@@ -146,6 +167,8 @@ def _recorded(path: Path) -> dict[str, SurveyedWorkload]:
         content = read_json(path)
     except FileNotFoundError:
         return {}
+    if isinstance(content, dict) and content.get("format") != FORMAT:
+        return {}  # of other columns
     try:
         return {
             workload: SurveyedWorkload(str(each["version"]), _gathered(each["columns"]))
@@ -172,7 +195,7 @@ def _unit(column: Column, cells: Mapping[str, Cell]) -> str:
     largest = max((abs(cell.values.mean) for cell in cells.values()), default=0.0)
     if column.key == "goodput":
         return rate_unit(largest)
-    if column.key in ("short_p50", "short_p99", "rtt", "recovery"):
+    if column.key in ("job_time", "job_time_p99", "rtt", "timeout_time", "recovery"):
         return time_unit(largest)
     return "packets" if column.key == "queue" else "%" if column.key == "optimum" else ""
 
@@ -185,20 +208,18 @@ def _cell(cell: Cell | None, unit: str) -> str:
     if cell.values.at_least:
         return f"at least {number(mean, 3)}"
     text = plus_minus(mean, None if half is None else half / one)
-    difference = cell.difference
-    if difference is None or cell.outcome is None:
-        return text
-    parts = [_change(difference), _MARK.get(cell.outcome, "")]
-    change = " ".join(part for part in parts if part)
-    return f"{text} ({change})" if change else text
+    changes = [_change(each) for each in (cell.compared, cell.same_burst) if each is not None]
+    said = "; ".join(change for change in changes if change)
+    return f"{text} ({said})" if said else text
 
 
-def _change(difference: Difference) -> str:
-    """A difference as a part of the baseline's value; empty where that is 0."""
-    percent = difference.percent
-    if percent is None:
-        return ""
-    return f"{percent:+.0f} %" if percent < _TIMES else f"{percent / 100 + 1:,.0f} times"
+def _change(compared: Compared) -> str:
+    """A difference as a part of the baseline's value, and whether it is better or worse."""
+    percent, mark = compared.difference.percent, _MARK.get(compared.outcome, "")
+    if percent is None:  # the baseline's value is 0
+        return mark
+    change = f"{percent:+.0f} %" if percent < _TIMES else f"{percent / 100 + 1:,.0f} times"
+    return f"{change} {mark}".rstrip()
 
 
 def _line(cells: Sequence[str]) -> str:

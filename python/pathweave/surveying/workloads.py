@@ -23,9 +23,10 @@ _MARKS = {
     "proportional": {"kind": "proportional", "high": 0.8},
 }
 """What ports mark under a scheme; None leaves it to the workload."""
-_SURVEY_KEYS = {"baseline", "schemes", "workload"}
+_SURVEY_KEYS = {"baseline", "same_burst", "schemes", "workload"}
 _SCHEME_KEYS = {"controller", "subflows", "marks", "routing"}
-_WORKLOAD_KEYS = {"name", "title", "groups", "of", "short", "controllers"}
+_BURST_KEYS = {"like", "burst_of"}
+_WORKLOAD_KEYS = {"name", "title", "groups", "of", "jobs", "controllers"}
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,10 @@ class Scheme:
     subflows: int
     marks: str
     routing: Mapping[str, Any] | None
+    burst_of: str = ""
+    """The scheme whose subflows open with as many packets together as this one; empty for none."""
+    like: str = ""
+    """The scheme that it is in all else, if it has `burst_of`."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +55,12 @@ class Workload:
     groups: tuple[str, ...]
     of: str
     """The group whose goodput, RTT, fairness and timeouts are compared."""
-    short: str
-    """The group of short flows or jobs whose completion times are compared; empty for none."""
+    jobs: str
+    """The group whose jobs or collective operations are compared; empty for none."""
     controllers: Mapping[str, Any]
     """Controllers whose parameters depend on the fabric, by scheme."""
+    timers: str
+    """In words, what a timeout takes on its hosts."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,9 @@ class Survey:
     """All of it."""
 
     baseline: str
+    same_burst: str
+    """The baseline of schemes with several subflows that opens with as many packets as they do;
+    empty for none."""
     schemes: tuple[Scheme, ...]
     workloads: tuple[Workload, ...]
 
@@ -80,19 +90,33 @@ def read_survey(folder: Path) -> Survey:
         _known("", content, _SURVEY_KEYS)
         schemes = tuple(_scheme(name, each) for name, each in content["schemes"].items())
         workloads = tuple(_workload(folder, each) for each in content["workload"])
-        survey = Survey(str(content["baseline"]), schemes, workloads)
+        same_burst = str(content.get("same_burst", ""))
+        survey = Survey(str(content["baseline"]), same_burst, schemes, workloads)
     except KeyError as error:
         raise InputError(f"{path}: {error} is missing") from error
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
-    names = {scheme.name for scheme in schemes}
-    if survey.baseline not in names:
-        raise InputError(f'{path}: there is no scheme "{survey.baseline}" for a baseline')
-    for workload in workloads:
+    wrong = _unknown_scheme(survey)
+    if wrong:
+        raise InputError(f"{path}: {wrong}")
+    return survey
+
+
+def _unknown_scheme(survey: Survey) -> str:
+    """What is wrong where a name is of no scheme; empty where every name is."""
+    names = {scheme.name for scheme in survey.schemes}
+    for baseline in (survey.baseline, survey.same_burst):
+        if baseline and baseline not in names:
+            return f'there is no scheme "{baseline}" for a baseline'
+    for scheme in survey.schemes:
+        for name in (scheme.like, scheme.burst_of):
+            if name and name not in names:
+                return f'scheme "{scheme.name}": there is no scheme "{name}"'
+    for workload in survey.workloads:
         for name in workload.controllers:
             if name not in names:
-                raise InputError(f'{path}: workload "{workload.name}": no scheme "{name}"')
-    return survey
+                return f'workload "{workload.name}": no scheme "{name}"'
+    return ""
 
 
 def compose(survey: Survey, workload: Workload, out: Path) -> Path:
@@ -105,6 +129,9 @@ def compose(survey: Survey, workload: Workload, out: Path) -> Path:
     lines.append(f'quantity = "goodput of {workload.of}"')
     for scheme in survey.schemes:
         lines += ["", f"[variants.{AXIS}.{_toml(scheme.name)}]"]
+        if scheme.burst_of:
+            lines += [f"like = {_toml(scheme.like)}", f"burst_of = {_toml(scheme.burst_of)}"]
+            continue
         controller = workload.controllers.get(scheme.name, scheme.controller)
         for group in workload.groups:
             lines.append(f"{_toml(f'traffic.{group}.controller')} = {_toml(controller)}")
@@ -124,6 +151,9 @@ def _scheme(name: str, entry: Any) -> Scheme:
     where = f'scheme "{name}"'
     if not isinstance(entry, dict):
         raise InputError(f"{where} must be a table with a controller, not {entry!r}")
+    if "burst_of" in entry:
+        _known(where, entry, _BURST_KEYS)
+        return Scheme(name, None, 1, "step", None, str(entry["burst_of"]), str(entry["like"]))
     _known(where, entry, _SCHEME_KEYS)
     marks = str(entry.get("marks", "step"))
     if marks not in _MARKS:
@@ -140,11 +170,12 @@ def _workload(folder: Path, entry: Mapping[str, Any]) -> Workload:
     scenario = folder / f"{name}.toml"
     if not scenario.is_file():
         raise InputError(f'workload "{name}": there is no {scenario.name}')
-    there = core().load(str(scenario), None, [], [], None).groups
-    groups, of, short = entry["groups"], str(entry["of"]), str(entry.get("short", ""))
+    loaded = core().load(str(scenario), None, [], [], None)
+    there = loaded.groups
+    groups, of, jobs = entry["groups"], str(entry["of"]), str(entry.get("jobs", ""))
     if not isinstance(groups, list):
         raise InputError(f'workload "{name}": groups must be a list of names, not {groups!r}')
-    for group in (*groups, of, *([short] if short else [])):
+    for group in (*groups, of, *([jobs] if jobs else [])):
         if group not in there:
             known = f"{scenario.name} has {_list(there)}"
             raise InputError(f'workload "{name}": no traffic group is called "{group}"; {known}')
@@ -154,9 +185,17 @@ def _workload(folder: Path, entry: Mapping[str, Any]) -> Workload:
         scenario=scenario,
         groups=tuple(groups),
         of=of,
-        short=short,
+        jobs=jobs,
         controllers=entry.get("controllers", {}),
+        timers=_timers(json.loads(loaded.variants[0].resolved)["traffic"], of),
     )
+
+
+def _timers(groups: Sequence[Mapping[str, Any]], of: str) -> str:
+    """What a timeout takes in a traffic group."""
+    transport = next(group["transport"] for group in groups if group["name"] == of)
+    least, first = transport["minimum_rto"], transport["initial_rto"]
+    return f"A timeout takes {least} or more, that of a first packet {first}."
 
 
 def _known(where: str, entry: Mapping[str, Any], keys: set[str]) -> None:
