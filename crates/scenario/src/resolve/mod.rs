@@ -15,6 +15,7 @@ mod hosts;
 mod limits;
 mod links;
 mod load;
+mod map;
 mod packet_sizes;
 mod packets;
 mod pattern;
@@ -192,7 +193,7 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
     let measure = run::measure(&file.measure, &file.stop, report);
     let planned = complete.then_some(groups.as_slice());
     let end = file.stop.at.map(|at| at.0);
-    let record = run::record(&mut file.record, planned, &scene, end, report);
+    let record = run::record(&mut file.record, planned, &scene, end, &events, report);
     let hosts = fabric.hosts.len() as u32;
     let stop = run::stop(&file.stop, planned, &file.traffic, hosts, report);
     if report.problems.len() > before {

@@ -1,8 +1,10 @@
 //! Stop, measurement and recording.
 
-use super::{Report, Scene, ending, links, packets};
+use super::{Report, Scene, ending, links, map, packets};
 use crate::names::{self, LONGEST_NAME};
-use crate::plan::{Amount, GroupPlan, Measure, Phase, Record, Sampling, Stop, TrafficStop};
+use crate::plan::{
+    Amount, GroupPlan, LinkChange, Measure, Phase, Record, Sampling, Stop, TrafficStop,
+};
 use crate::schema::{GroupTable, MeasureTable, RecordTable, StopTable};
 use crate::suggest;
 use crate::text::{Either, MapText, SamplingText};
@@ -245,15 +247,13 @@ pub(super) fn measure(table: &MeasureTable, stop: &StopTable, report: &mut Repor
 /// Most samples of one series: more are a mistake in the unit.
 const MOST_SAMPLES: u64 = 10_000_000;
 
-/// Intervals of a map over a run, where the scenario leaves it open.
-const AUTO_MAPS: u64 = 200;
-
 /// The series to record. Fills in the links of queues. `groups` is `None` when some group has mistakes.
 pub(super) fn record(
     table: &mut RecordTable,
     groups: Option<&[GroupPlan]>,
     scene: &Scene<'_>,
     end: Option<Time>,
+    events: &[LinkChange],
     report: &mut Report<'_>,
 ) -> Record {
     // A full packet takes 12 ns at 1 Tbps: nothing changes faster.
@@ -286,9 +286,7 @@ pub(super) fn record(
     long_enough("queues", queues, report);
     let map = table.map.map(|interval| match interval {
         MapText::Every(interval) => interval,
-        MapText::Auto => end.map_or(Time::from_millis(1), |end| {
-            Time::from_picos(end.as_picos() / AUTO_MAPS).max(shortest)
-        }),
+        MapText::Auto => map::interval(end, events).max(shortest),
     });
     long_enough("map", map, report);
     table.map = map.map(MapText::Every);

@@ -134,7 +134,7 @@ pub(crate) struct RecordTable {
     #[serde(skip_serializing_if = "is_false")]
     pub suspensions: bool,
     /// Utilisation, queues, marks and losses of all links over this interval, for the report's map of the fabric;
-    /// "auto" is 1/200 of `stop.at`, or 1 ms where the end is open.
+    /// "auto" is 1/200 of `stop.at`, or 1 ms where the end is open, and no more than 1/20 of the time between two events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<MapText>,
     /// Flows whose packets are captured: "group/number", from 0, or the name of a listed flow.
