@@ -6,7 +6,7 @@ use crate::flows::Flow;
 use crate::outcome::Verdict;
 use crate::paths::PathList;
 use crate::recovery::Recoveries;
-use crate::rows::{SubflowColumns, TotalsColumns, WaitColumns};
+use crate::rows::{SenderLimitColumns, SubflowColumns, TotalsColumns, WaitColumns};
 use crate::series::Series;
 use crate::texts::Texts;
 use crate::windows::Window;
@@ -30,6 +30,8 @@ pub(crate) struct Record<'p> {
     pub totals: TotalsColumns,
     /// What flows have waited for, if the transport keeps an account of it.
     pub waits: Option<WaitColumns>,
+    /// What senders on real hosts were limited by, if these tell.
+    pub sender_limits: Option<SenderLimitColumns>,
     /// The paths that the rows of subflows refer to.
     pub paths: PathList,
     /// The main one and the phases.

@@ -208,6 +208,26 @@ impl WaitColumns {
     }
 }
 
+/// What senders on real hosts were limited by, a row for each subflow. Times are in seconds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SenderLimitColumns {
+    pub flow: Vec<u64>,
+    pub subflow: Vec<u64>,
+    pub busy: Vec<f64>,
+    pub receive_window: Vec<f64>,
+    pub send_buffer: Vec<f64>,
+}
+
+impl SenderLimitColumns {
+    pub fn push(&mut self, flow: u32, subflow: u32, busy: Time, window: Time, buffer: Time) {
+        self.flow.push(u64::from(flow));
+        self.subflow.push(u64::from(subflow));
+        self.busy.push(busy.as_secs_f64());
+        self.receive_window.push(window.as_secs_f64());
+        self.send_buffer.push(buffer.as_secs_f64());
+    }
+}
+
 /// A time in seconds; not a number where there is none.
 pub(crate) fn seconds(time: Option<Time>) -> f64 {
     time.map_or(f64::NAN, Time::as_secs_f64)

@@ -1,7 +1,8 @@
 //! Runs whose clock somebody else holds: against hand arithmetic, with hosts that do as they are told.
 
 use pathweave_engine::live::{
-    Fabric, FirstArrival, FlowOrder, FlowView, Heading, Hosts, Run, SubflowView, Taken,
+    Fabric, FirstArrival, FlowOrder, FlowView, Heading, Hosts, Run, SenderLimits, SubflowView,
+    Taken,
 };
 use pathweave_engine::{Column, Verdict};
 use pathweave_fabric::LinkId;
@@ -64,6 +65,11 @@ impl Hosts for Puppets {
             retransmits: 3,
             reinjected: 2,
             smoothed_rtt: Some(Time::from_millis(12)),
+            limits: Some(SenderLimits {
+                busy: Time::from_millis(5),
+                receive_window: Time::from_millis(2),
+                send_buffer: Time::from_millis(1),
+            }),
             ..SubflowView::default()
         };
         FlowView {
@@ -207,6 +213,12 @@ fn flows_start_and_finish_when_they_are_said_to() {
     assert_eq!(numbers(&output, "subflows", "retransmits"), [3.0, 3.0]);
     assert_eq!(numbers(&output, "subflows", "reinjected"), [2.0, 2.0]);
     assert_eq!(output.counters.flows_finished, 2);
+    // By flow, whatever the order in which they ended.
+    let limits = |name| numbers(&output, "sender_limits", name);
+    assert_eq!(limits("flow"), [0.0, 1.0]);
+    assert_eq!(limits("busy_s"), [0.005, 0.005]);
+    assert_eq!(limits("receive_window_s"), [0.002, 0.002]);
+    assert_eq!(limits("send_buffer_s"), [0.001, 0.001]);
 }
 
 /// An unlimited flow from 10 ms on, in windows that begin and end while it is under way, and while packets arrive.

@@ -56,6 +56,7 @@ TABLES: dict[str, tuple[str, ...]] = {
         "suspensions": "time_s flow subflow suspended",
         "queues": "time_s link packets packets_min packets_mean packets_max",
         "waits": "flow wait waited_s",
+        "sender_limits": "flow subflow busy_s receive_window_s send_buffer_s",
         "map": "time_s link utilisation queue_mean marks drops",
         "recoveries": "at_s failed flow subflows_hit recovery_s",
         "agents": "link header_bits state_bytes feedback unmanaged",
@@ -67,7 +68,7 @@ TABLES: dict[str, tuple[str, ...]] = {
 """Columns of the core's tables, in order."""
 
 
-EXPLANATIONS = ("waits",)
+EXPLANATIONS = ("waits", "sender_limits")
 """Tables that explain others. No hash of results covers them, and runs of before have none."""
 
 

@@ -112,6 +112,7 @@ impl<'p> Flowing<'p> {
             // There are no packets.
             totals: TotalsColumns::of(&[], flows),
             waits: None,
+            sender_limits: None,
             paths: self.path_list,
             windows: self.windows,
             series: None,

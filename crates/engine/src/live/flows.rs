@@ -169,6 +169,9 @@ impl Run<'_> {
         for (subflow, seen) in view.subflows.iter().enumerate() {
             let rtts = &live.rtts[subflow];
             all.merge(rtts);
+            if let Some(limits) = seen.limits {
+                self.sender_limits.push((number, subflow as u32, limits));
+            }
             self.subflow_rows.push(SubflowRow {
                 flow: number,
                 subflow: subflow as u32,

@@ -56,6 +56,19 @@ pub struct SubflowView {
     pub ssthresh: f64,
     /// Smoothed RTT; `None` before the first sample.
     pub smoothed_rtt: Option<Time>,
+    /// What its sender was limited by; `None` if the hosts do not tell.
+    pub limits: Option<SenderLimits>,
+}
+
+/// How long a sender had something to do, and what else than its congestion window held data back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderLimits {
+    /// Data was under way or waiting to be sent.
+    pub busy: Time,
+    /// Of that: the receive window was full.
+    pub receive_window: Time,
+    /// Of that: the send buffer was full.
+    pub send_buffer: Time,
 }
 
 /// Plays the hosts of a run.

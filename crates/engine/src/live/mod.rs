@@ -14,5 +14,5 @@ mod run;
 mod sampling;
 
 pub use fabric::{Fabric, FabricRecord, FirstArrival, Heading, Taken};
-pub use hosts::{FlowOrder, FlowView, Hosts, SubflowView};
+pub use hosts::{FlowOrder, FlowView, Hosts, SenderLimits, SubflowView};
 pub use run::Run;

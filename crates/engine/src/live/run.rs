@@ -1,7 +1,7 @@
 //! The traffic of a run on real hosts: when flows start and stop, and when the run ends.
 
 use super::fabric::FabricRecord;
-use super::hosts::Hosts;
+use super::hosts::{Hosts, SenderLimits};
 use crate::beat::Beat;
 use crate::extent::{Course, Samples};
 use crate::outcome::{RunError, Verdict};
@@ -10,7 +10,7 @@ use crate::record::{Record, Switches};
 use crate::recovery::Recoveries;
 use crate::results::{self, Output};
 use crate::routing::Routing;
-use crate::rows::{FlowTotals, SubflowColumns, SubflowRow, TotalsColumns};
+use crate::rows::{FlowTotals, SenderLimitColumns, SubflowColumns, SubflowRow, TotalsColumns};
 use crate::series::Series;
 use crate::traffic_agenda::{Act, TrafficAgenda};
 use crate::workload::Workload;
@@ -58,6 +58,7 @@ pub struct Run<'p> {
     pub(super) path_list: PathList,
     pub(super) live: BTreeMap<u32, Live>,
     pub(super) subflow_rows: Vec<SubflowRow>,
+    pub(super) sender_limits: Vec<(u32, u32, SenderLimits)>,
     /// By flow, of those that have ended.
     pub(super) totals: Vec<FlowTotals>,
     /// Changes of links already noticed.
@@ -96,6 +97,7 @@ impl<'p> Run<'p> {
             path_list: PathList::default(),
             live: BTreeMap::new(),
             subflow_rows: Vec::new(),
+            sender_limits: Vec::new(),
             totals: Vec::new(),
             changes_made: 0,
             is_up: (0..plan.fabric.links.len() as u32)
@@ -205,6 +207,7 @@ impl<'p> Run<'p> {
             hosts.close(flow);
         }
         let subflows = SubflowColumns::sorted(std::mem::take(&mut self.subflow_rows));
+        let sender_limits = limits_in_order(std::mem::take(&mut self.sender_limits));
         let totals = TotalsColumns::of(&self.totals, self.workload.flows.len());
         self.series.queues.clone_from(&record.queues);
         self.series.map.clone_from(&record.map);
@@ -221,6 +224,7 @@ impl<'p> Run<'p> {
             subflows,
             totals,
             waits: None,
+            sender_limits,
             paths: self.path_list,
             windows,
             series: Some(self.series),
@@ -323,4 +327,19 @@ impl<'p> Run<'p> {
         let stuck = |flow| !self.has_live_path(flow);
         self.workload.ended = self.workload.verdict(self.changes_made, carries, stuck);
     }
+}
+
+/// What senders were limited by, by flow and subflow; `None` if no host tells.
+fn limits_in_order(mut rows: Vec<(u32, u32, SenderLimits)>) -> Option<SenderLimitColumns> {
+    rows.sort_by_key(|&(flow, subflow, _)| (flow, subflow));
+    let mut columns = SenderLimitColumns::default();
+    for (flow, subflow, limits) in &rows {
+        let SenderLimits {
+            busy,
+            receive_window,
+            send_buffer,
+        } = *limits;
+        columns.push(*flow, *subflow, busy, receive_window, send_buffer);
+    }
+    (!rows.is_empty()).then_some(columns)
 }

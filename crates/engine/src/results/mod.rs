@@ -10,6 +10,7 @@ mod labels;
 mod links;
 mod phases;
 mod recoveries;
+mod sender_limits;
 mod series;
 mod subflows;
 mod waits;
@@ -109,10 +110,13 @@ pub(crate) fn output(mut record: Record<'_>) -> Output {
     }
 }
 
-/// What flows have waited for, where the backend's transport keeps an account of it.
+/// What flows have waited for, where the backend's transport keeps an account of it, and what senders on real hosts were
+/// limited by.
 fn explanations(record: &mut Record<'_>) -> Vec<Table> {
     let waits = record.waits.take().map(waits::waits);
-    waits.into_iter().collect()
+    let limits = record.sender_limits.take();
+    let limits = limits.map(sender_limits::sender_limits);
+    waits.into_iter().chain(limits).collect()
 }
 
 /// The tables that every backend has.

@@ -28,6 +28,7 @@ impl<'p, P: Ports> Simulation<'p, P> {
             subflows,
             totals,
             waits: Some(waits),
+            sender_limits: None,
             paths,
             windows,
             series: Some(series),

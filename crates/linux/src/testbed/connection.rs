@@ -6,7 +6,7 @@ use super::statistics::{self, TcpInfo};
 use super::stream::Stream;
 use crate::Failure;
 use crate::kernel::PREFIX;
-use pathweave_engine::live::SubflowView;
+use pathweave_engine::live::{SenderLimits, SubflowView};
 use pathweave_units::Time;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -304,7 +304,7 @@ impl Connection {
 
     /// Looks at the kernel's counters of each subflow. `plan_time` makes the plan's time of
     /// microseconds.
-    pub fn look(&mut self, now: Time, plan_time: impl Fn(u32) -> Time) -> Vec<SubflowView> {
+    pub fn look(&mut self, now: Time, plan_time: impl Fn(u64) -> Time) -> Vec<SubflowView> {
         if self.connected {
             // A connection that has just been reset has no counters any more: the last ones hold.
             let _ = self.look_at_kernel(now);
@@ -320,7 +320,13 @@ impl Connection {
             marks: u64::from(seen.sender.marked),
             window: f64::from(seen.sender.window),
             ssthresh: seen.sender.ssthresh,
-            smoothed_rtt: (seen.sender.rtt_us > 0).then(|| plan_time(seen.sender.rtt_us)),
+            smoothed_rtt: (seen.sender.rtt_us > 0)
+                .then(|| plan_time(u64::from(seen.sender.rtt_us))),
+            limits: Some(SenderLimits {
+                busy: plan_time(seen.sender.busy_us),
+                receive_window: plan_time(seen.sender.receive_window_us),
+                send_buffer: plan_time(seen.sender.send_buffer_us),
+            }),
         })
         .collect()
     }

@@ -403,7 +403,7 @@ impl Hosts for RealHosts<'_> {
         if self.quic.has(flow) {
             return self.quic.look(flow, &self.shared);
         }
-        let plan_time = |micros: u32| clock.plan_time(Duration::from_micros(u64::from(micros)));
+        let plan_time = |micros| clock.plan_time(Duration::from_micros(micros));
         let Some(connection) = self.connections.get_mut(&flow) else {
             return FlowView::default();
         };

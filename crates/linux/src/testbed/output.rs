@@ -64,13 +64,13 @@ fn column(column: &Column) -> Value {
     }
 }
 
-fn tables(tables: &[Table]) -> Value {
+fn tables<'a>(tables: impl Iterator<Item = &'a Table>) -> Value {
     let table = |table: &Table| {
         let columns = table.columns.iter();
         let columns = columns.map(|(name, values)| ((*name).to_owned(), column(values)));
         (table.name.to_owned(), Value::Object(columns.collect()))
     };
-    Value::Object(tables.iter().map(table).collect::<Map<_, _>>())
+    Value::Object(tables.map(table).collect::<Map<_, _>>())
 }
 
 /// The whole of a run's results. All times and rates are the plan's, converted back from the stretched
@@ -108,7 +108,7 @@ pub fn json(output: &Output, about: &About<'_>) -> Value {
             "delivered_bytes": counters.delivered_bytes,
             "goodput_share": number(output.goodput_share),
         },
-        "tables": tables(&output.tables),
+        "tables": tables(output.tables.iter().chain(&output.explanations)),
         "wall_s": about.wall.as_secs_f64(),
         "cpu_s": about.cpu.as_secs_f64(),
         "peak_rss_mb": pathweave_engine::peak_rss_mb(),

@@ -41,6 +41,12 @@ pub struct TcpInfo {
     pub data_packets: u32,
     /// Payload received in order.
     pub received: u64,
+    /// How long data was under way or waiting to be sent, in microseconds; the kernel counts in ticks of its clock.
+    pub busy_us: u64,
+    /// Of that, how long the receive window held data back.
+    pub receive_window_us: u64,
+    /// Of that, how long the send buffer did.
+    pub send_buffer_us: u64,
     /// Packets acknowledged as marked.
     pub marked: u32,
     /// Payload sent, repetitions included.
@@ -80,6 +86,9 @@ impl TcpInfo {
             retransmits: narrow(100),
             received: wide(128),
             data_packets: narrow(156),
+            busy_us: wide(168),
+            receive_window_us: wide(176),
+            send_buffer_us: wide(184),
             marked: narrow(196),
             sent: wide(200),
             sent_again: wide(208),
@@ -168,6 +177,7 @@ mod tests {
     use super::*;
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
+    use std::time::{Duration, Instant};
 
     /// The offsets, against a connection whose counters are known.
     #[test]
@@ -187,6 +197,35 @@ mod tests {
         );
         assert!(sent.data_packets > 0 && sent.window >= 2 && sent.ssthresh.is_infinite());
         assert!(sent.rtt_us < 10_000_000 && sent.timeouts == 0 && sent.marked == 0);
+    }
+
+    /// The offsets of what a sender was limited by: by a receiver that does not read, and by nothing after it has read.
+    #[test]
+    fn a_full_receive_window_counts_as_one() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut sender =
+            TcpStream::connect(listener.local_addr().expect("its address")).expect("a connection");
+        let (mut receiver, _) = listener.accept().expect("a connection");
+        let before = tcp(&sender).expect("info");
+        assert_eq!((before.busy_us, before.receive_window_us), (0, 0));
+        sender.set_nonblocking(true).expect("settable");
+        let (mut sent, begin) = (0, Instant::now());
+        // The window is full once nothing more fits into the send buffer behind it.
+        let full = loop {
+            match sender.write(&[7; 65_536]) {
+                Ok(more) => sent += more,
+                Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock),
+            }
+            let now = tcp(&sender).expect("info");
+            if now.receive_window_us > 0 {
+                break now;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(20), "{now:?}");
+        };
+        assert!(full.busy_us >= full.receive_window_us + full.send_buffer_us);
+        receiver
+            .read_exact(&mut vec![0; sent])
+            .expect("all that was sent comes");
     }
 
     #[test]

@@ -306,6 +306,7 @@ impl Subflow {
             window: self.window,
             ssthresh: self.ssthresh,
             smoothed_rtt: self.rtt.map(plan_duration),
+            limits: None, // noq does not tell
         }
     }
 }
