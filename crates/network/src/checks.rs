@@ -3,10 +3,10 @@
 //! A list beside each port says which packets are in it, in which order and since when. Whatever comes out
 //! must be the next of the list, and no earlier than its transmission allows.
 
-use crate::marking::Verdict;
-use crate::network::LinkSetup;
 use crate::packet::{Header, PacketId};
+use crate::queue::Verdict;
 use crate::queue::{Limit, Marking, MarkingRule, Threshold, Waiting};
+use crate::setup::LinkSetup;
 use pathweave_units::{Rate, Time};
 use std::collections::VecDeque;
 

@@ -204,7 +204,7 @@ impl Routes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::LinkSetup;
+    use crate::setup::LinkSetup;
     use pathweave_units::{Rate, Time};
 
     fn places(ends: &[(u32, u32)]) -> Places {

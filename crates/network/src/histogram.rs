@@ -1,8 +1,8 @@
 //! Queue lengths as arriving packets find them.
 
-use crate::network::LinkSetup;
 use crate::places::{Places, PortId};
-use crate::port::longest_queue;
+use crate::queue::{Limit, QueueConfig};
+use crate::setup::{LinkSetup, QueuesCounted};
 use pathweave_units::Time;
 
 /// Counts of queue lengths: exact below 64 packets, in steps of at most 1/16 above.
@@ -93,19 +93,6 @@ impl QueueHistogram {
         }
         0
     }
-}
-
-/// Which packets, of those that arrive at ports, are counted by the queue that they find.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueuesCounted {
-    /// All of them.
-    All,
-    /// About one in eight, drawn by the time of arrival. Of n arrivals that find independent queues, the standard
-    /// error of the p-th quantile's rank is the root of 8 p (1 - p) / n: at 10,000 arrivals the 99th percentile lies
-    /// between the 98.4th and the 99.6th, nineteen times in twenty.
-    Sampled,
-    /// The sample, and beside it all of them for [`Network::complete_histogram`](crate::Network::complete_histogram).
-    SampledAndAll,
 }
 
 /// What the arrivals at all ports have found.
@@ -276,10 +263,19 @@ impl QueueHistograms {
     }
 }
 
+/// The longest queue a histogram tells apart.
+fn longest_queue(config: &QueueConfig) -> u32 {
+    match config.limit {
+        Limit::None => 1 << 20,
+        Limit::Packets(packets) => packets.min(1 << 20),
+        // The smallest packets are 40 bytes.
+        Limit::Bytes(bytes) => (bytes.get() / 40).min(1 << 20) as u32,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::queue::{Limit, QueueConfig};
     use pathweave_random::Stream;
     use pathweave_units::Rate;
 

@@ -1,7 +1,7 @@
 //! Ports and inlets in the order of the nodes to which their links lead.
 
-use crate::network::LinkSetup;
 use crate::places::{Places, PortId};
+use crate::setup::LinkSetup;
 use std::ops::Range;
 
 /// The links that end at each node of a region, whether they begin there or in another region.

@@ -27,29 +27,30 @@ mod path;
 mod places;
 mod port;
 mod queue;
+mod setup;
 mod shared_buffer;
 mod statistics;
 mod telling;
 mod turn;
 
-pub use agent::{
-    Agent, AgentSetup, AgentStatistics, Backlog, Label, NoAgent, PacketLabel, SwitchAgent,
-};
+pub use agent::{Agent, AgentStatistics, Backlog, Label, NoAgent, PacketLabel, SwitchAgent};
 pub use arrivals::{Arrivals, Held};
 pub use crossing::Crossings;
 pub use fmp::{Fmp, FmpStatistics};
 pub use forwarding::{RouteId, RouteStart, RouteTable};
-pub use histogram::{QueueHistogram, QueuesCounted};
+pub use histogram::QueueHistogram;
 pub use input_times::{DueInputs, InputSet, InputTimes};
 pub use inputs::Inputs;
-pub use network::{Arrival, LinkSetup, Network};
+pub use network::{Arrival, Network};
 pub use observed::Conservation;
 pub use packet::{Header, PacketContent, Plain};
 pub use places::{Places, PortId};
 pub use port::{
     Delivered, DeparturePorts, FifoPorts, HandOver, LinkEvent, LinkEvents, Ports, Purged,
+    TurnWindow,
 };
 pub use queue::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
-pub use shared_buffer::{SharedBuffer, SharedBufferConfig};
+pub use setup::{AgentSetup, LinkSetup, QueuesCounted, SharedBufferConfig};
+pub use shared_buffer::SharedBuffer;
 pub use statistics::LinkStatistics;
-pub use turn::{TurnEvents, TurnWindow};
+pub use turn::TurnEvents;

@@ -2,18 +2,8 @@
 
 use crate::averaging::AverageQueue;
 use crate::packet::Header;
-use crate::queue::{Limit, Marking, MarkingRule, QueueConfig, Threshold, Waiting};
+use crate::queue::{Limit, Marking, MarkingRule, QueueConfig, Threshold, Verdict, Waiting};
 use pathweave_random::Stream;
-
-/// What a port does with an arriving packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Take,
-    TakeAndMark,
-    /// Taken, and lost on the way.
-    Lose,
-    Drop,
-}
 
 /// A queue's rules.
 #[derive(Clone, Debug)]

@@ -1,54 +1,16 @@
 //! All ports together: packets enter at a host, hop from link to link, and come out at a host.
 
-use crate::agent::AgentSetup;
 use crate::fmp::{Fmp, Next};
 use crate::forwarding::{RouteId, RouteStart, RouteTable, Routes};
-use crate::histogram::QueuesCounted;
 use crate::input_times::DueInputs;
 use crate::inputs::Inputs;
 use crate::packet::{Contents, Header, PacketContent};
 use crate::path::{Special, Step};
 use crate::places::{Places, PortId};
 use crate::port::{Delivered, LinkEvents, Ports};
-use crate::queue::QueueConfig;
-use crate::shared_buffer::SharedBufferConfig;
+use crate::setup::{LinkSetup, QueuesCounted};
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
-use std::sync::Arc;
-
-/// What a link is when the run begins.
-#[derive(Clone, Debug)]
-pub struct LinkSetup {
-    /// The number of the node where it begins: its port is there.
-    pub from: u32,
-    /// The number of the node where it ends.
-    pub to: u32,
-    /// Its rate.
-    pub rate: Rate,
-    /// Its propagation delay.
-    pub delay: Time,
-    /// The queue of its port.
-    pub queue: QueueConfig,
-    /// The agent of that port, if it has one.
-    pub agent: Option<Arc<AgentSetup>>,
-    /// The memory that its port shares with the others of the node, if it does; the same for all of them.
-    pub buffer: Option<SharedBufferConfig>,
-}
-
-impl LinkSetup {
-    /// A link whose port has the default queue, no agent, and memory of its own.
-    pub fn plain((from, to): (u32, u32), rate: Rate, delay: Time) -> LinkSetup {
-        LinkSetup {
-            from,
-            to,
-            rate,
-            delay,
-            queue: QueueConfig::default(),
-            agent: None,
-            buffer: None,
-        }
-    }
-}
 
 /// What came of a packet's arrival at the far end of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Where ports are kept: region by region and node by node, so that a packet's path can name the next one in a byte.
 
-use crate::network::LinkSetup;
+use crate::setup::LinkSetup;
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -20,6 +20,16 @@ pub(crate) struct Waiting {
     pub bytes: u32,
 }
 
+/// What a port does with an arriving packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Take,
+    TakeAndMark,
+    /// Taken, and lost on the way.
+    Lose,
+    Drop,
+}
+
 impl Limit {
     /// `waiting` as a share of the limit; zero without a limit.
     pub(crate) fn share(&self, waiting: Waiting) -> f64 {

@@ -1,19 +1,9 @@
 //! The packet memory of a switch that its ports share.
 
-use crate::network::LinkSetup;
 use crate::places::Places;
+use crate::setup::{LinkSetup, SharedBufferConfig};
 use pathweave_units::Bytes;
 use std::ops::Range;
-
-/// How a switch's ports share its memory: with a dynamic threshold. (Choudhury and Hahne, "Dynamic queue
-/// length thresholds for shared-memory packet switches", 1998.)
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SharedBufferConfig {
-    /// The memory of a switch.
-    pub size: Bytes,
-    /// A port may hold less than this many times the free memory.
-    pub alpha: f64,
-}
 
 /// A switch's memory. What waits and what is being sent takes its bytes.
 #[derive(Clone, Debug)]

@@ -7,19 +7,8 @@ use crate::network::{Arrival, Network};
 use crate::packet::{Header, PacketContent};
 use crate::path::Step;
 use crate::places::PortId;
-use crate::port::{LinkEvents, Ports};
+use crate::port::{LinkEvents, Ports, TurnWindow};
 use pathweave_units::Time;
-
-/// The time in which a node has its turn.
-#[derive(Clone, Copy, Debug)]
-pub struct TurnWindow {
-    /// Everything has happened at the node before this time.
-    pub from: Time,
-    /// It handles what arrives before this time.
-    pub before: Time,
-    /// Everything has happened at its neighbours before this time. What arrives in the window has left them before.
-    pub elsewhere: Time,
-}
 
 /// The schedule of a region whose nodes have their turns.
 pub trait TurnEvents: LinkEvents {

@@ -1,7 +1,6 @@
 //! The load factor of a port, as VCP and MLCP measure it.
 
-use super::AgentSetup;
-use crate::network::LinkSetup;
+use crate::setup::{AgentSetup, LinkSetup};
 use pathweave_units::{Rate, Time};
 
 /// Samples of the queue in an interval: t_q = t_rho/20, as 10 ms are of the original's 200.

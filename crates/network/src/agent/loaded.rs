@@ -1,7 +1,7 @@
 //! Ports under a load, for tests.
 
-use super::{Agent, AgentSetup, Backlog, Label};
-use crate::network::LinkSetup;
+use super::{Agent, Backlog, Label};
+use crate::setup::{AgentSetup, LinkSetup};
 use pathweave_control::{Scheme, registry};
 use pathweave_units::{Rate, Time};
 use std::sync::Arc;

@@ -22,10 +22,10 @@ pub use label::{Label, PacketLabel};
 pub use mlcp::Mlcp;
 pub use none::NoAgent;
 pub use rcp::Rcp;
-pub use switch::{AgentSetup, SwitchAgent};
+pub use switch::SwitchAgent;
 pub use vcp::Vcp;
 
-use crate::network::LinkSetup;
+use crate::setup::LinkSetup;
 use pathweave_units::{Rate, Time};
 
 /// What waits at the agent's port; the packet in service does not count.

@@ -1,7 +1,7 @@
 //! Most ports only queue.
 
 use super::{Agent, AgentStatistics, Backlog};
-use crate::network::LinkSetup;
+use crate::setup::LinkSetup;
 use pathweave_units::{Rate, Time};
 
 /// Does nothing.

@@ -9,7 +9,7 @@
 //! T is half of d here; d starts with the fabric's base RTT, and R with C over 10.
 
 use super::{Agent, AgentStatistics, Backlog, Label};
-use crate::network::LinkSetup;
+use crate::setup::LinkSetup;
 use pathweave_control::Feedback;
 use pathweave_units::{Rate, Time};
 

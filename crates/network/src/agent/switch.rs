@@ -2,20 +2,9 @@
 
 use super::xcp::{Paper, Reference, Xcp, is_reference};
 use super::{Agent, AgentStatistics, Backlog, Decn, Label, Mlcp, Rcp, Vcp};
-use crate::network::LinkSetup;
-use pathweave_control::{Parameters, Scheme};
+use crate::setup::LinkSetup;
+use pathweave_control::Scheme;
 use pathweave_units::{Rate, Time};
-
-/// The scheme that a fabric's switches take part in, with the parameters of its controller.
-#[derive(Clone, Debug)]
-pub struct AgentSetup {
-    /// The scheme.
-    pub scheme: Scheme,
-    /// The controller's parameters; the agent finds its own among them.
-    pub parameters: Parameters,
-    /// The longest RTT without queues between hosts.
-    pub base_rtt: Time,
-}
 
 /// An agent of any kind. Which one is written in a byte of its own: every packet asks for it.
 #[derive(Debug)]

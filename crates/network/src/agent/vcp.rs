@@ -6,7 +6,7 @@
 
 use super::load_meter::LoadMeter;
 use super::{Agent, AgentStatistics, Backlog, Label};
-use crate::network::LinkSetup;
+use crate::setup::LinkSetup;
 use pathweave_control::{Feedback, Load};
 use pathweave_units::{Rate, Time};
 

@@ -1,7 +1,8 @@
 //! What switches tell each other.
 
+use super::Fmp;
 use super::prices::Price;
-use super::{Fmp, NONE, reverse};
+use super::switch::{NONE, reverse};
 use pathweave_units::{Bytes, Rate, Time};
 
 /// Bytes of a feedback packet, apart from its lines.

@@ -1,6 +1,7 @@
 //! The routing tables: which port each subflow takes at each switch.
 
-use super::{Fmp, NONE};
+use super::Fmp;
+use super::switch::NONE;
 use crate::fmp::hops::{Hop, Hops};
 use crate::fmp::prices;
 use pathweave_fabric::{LinkId, NodeId};

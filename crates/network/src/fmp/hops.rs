@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut};
 pub(super) struct Hop {
     pub switch: u32,
     pub link: u32,
-    /// The port's price entry; [`NONE`](super::NONE) on the last link to a host.
+    /// The port's price entry; [`NONE`](super::switch::NONE) on the last link to a host.
     pub entry: u32,
     /// When the last packet arrived.
     pub last: Time,

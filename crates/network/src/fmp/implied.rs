@@ -17,10 +17,11 @@
 //! As soon as a link changes, the messages under way become packets, and every later message is one from the start
 //! ([`crate::Network::carry_feedback`]). `DeparturePorts` always work that way, which lets tests compare the two.
 
+use super::Fmp;
 use super::beat::Beat;
 use super::feedback::MOST_IN_QUEUE;
+use super::switch::reverse;
 use super::waits::Waits;
-use super::{Fmp, reverse};
 use crate::places::PortId;
 use crate::queue::Limit;
 use pathweave_units::Time;
@@ -51,7 +52,7 @@ struct Carried {
 pub(crate) struct Wire {
     /// Bytes of a message over it; zero if there is nothing to tell.
     pub size: u16,
-    /// The switches at its two ends; [`NONE`](super::NONE) for hosts.
+    /// The switches at its two ends; [`NONE`](super::switch::NONE) for hosts.
     from: u32,
     pub(super) to: u32,
     /// Its position when links are sorted by the switch they leave.

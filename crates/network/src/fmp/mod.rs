@@ -46,6 +46,7 @@ mod implied;
 mod measured;
 mod prices;
 mod recall;
+mod switch;
 #[cfg(test)]
 mod tests;
 mod waits;
@@ -54,6 +55,7 @@ pub(crate) use feedback::Message;
 pub(crate) use flows::Next;
 pub(crate) use implied::{Implied, LinkToImply};
 pub(crate) use measured::Counted;
+pub use switch::FmpStatistics;
 
 use flows::{Connections, Flow};
 use measured::Measured;
@@ -62,41 +64,7 @@ use pathweave_fabric::{Fabric, NodeId};
 use pathweave_units::{Bytes, Time};
 use prices::{Price, Prices};
 use std::collections::VecDeque;
-
-/// Stands for "no switch" and "no flow".
-const NONE: u32 = u32::MAX;
-
-/// A switch's FMP counters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FmpStatistics {
-    /// Entries of its price table.
-    pub prices: u64,
-    /// Peak number of entries in its routing table.
-    pub routes: u64,
-    /// Feedback packets sent.
-    pub feedback_packets: u64,
-    /// Bytes in them.
-    pub feedback_bytes: u64,
-    /// Path-failure notices sent.
-    pub notices: u64,
-    /// Neighbours that it took for dead because of their silence.
-    pub silences: u64,
-    /// Subflows that it rerouted because their port was dead.
-    pub reroutes: u64,
-    /// Packets lost because no port led to their destination.
-    pub unroutable: u64,
-}
-
-/// A switch's state except its prices.
-#[derive(Clone, Debug)]
-struct Switch {
-    node: NodeId,
-    /// Links to other switches.
-    ports: Vec<u32>,
-    /// Entries in its routing table now.
-    routes: u64,
-    statistics: FmpStatistics,
-}
+use switch::{NONE, Switch};
 
 /// What a switch knows of the neighbour at the near end of a link.
 #[derive(Clone, Copy, Debug)]
@@ -289,9 +257,4 @@ impl Fmp {
     fn switch_at(&self, link: u32) -> u32 {
         self.switch_at[link as usize]
     }
-}
-
-/// The other direction of a cable.
-fn reverse(link: u32) -> u32 {
-    link ^ 1
 }

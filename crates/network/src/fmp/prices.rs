@@ -1,6 +1,6 @@
 //! The price tables.
 
-use super::{Switch, reverse};
+use super::switch::{Switch, reverse};
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::ShortestPaths;
 use std::ops::Range;

@@ -4,11 +4,12 @@
 //! told, and so on to the destination. Each price is the same sum, added in the same order, as if every switch on the
 //! way had computed it when the message arrived.
 
+use super::Fmp;
 use super::feedback::Message;
 use super::implied::Implied;
 use super::measured::Measured;
 use super::prices::{Price, Prices, best_among};
-use super::{Fmp, reverse};
+use super::switch::reverse;
 use pathweave_units::Time;
 
 /// What prices depend on besides the messages heard.

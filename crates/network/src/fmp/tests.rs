@@ -1,5 +1,6 @@
 //! What switches choose, packet by packet, without a network.
 
+use super::switch::reverse;
 use super::*;
 use pathweave_fabric::routing::FmpPrice;
 use pathweave_fabric::topology::{FatTree, LeafSpine, PerLayer};

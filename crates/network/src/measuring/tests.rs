@@ -2,12 +2,13 @@
 
 use crate::agent::{NoAgent, PacketLabel};
 use crate::fmp::Fmp;
-use crate::histogram::QueuesCounted;
-use crate::network::{Arrival, LinkSetup, Network};
+use crate::network::{Arrival, Network};
 use crate::packet::{Header, Plain};
 use crate::places::PortId;
 use crate::port::{DeparturePorts, FifoPorts, LinkEvent, LinkEvents, Ports};
 use crate::queue::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
+use crate::setup::LinkSetup;
+use crate::setup::QueuesCounted;
 use pathweave_control::Feedback;
 use pathweave_fabric::Fabric;
 use pathweave_fabric::routing::{FmpConfig, FmpPrice};

@@ -1,21 +1,21 @@
 //! The ports that act when a packet leaves: two events per packet and hop.
 
 use super::{
-    BIT, Delivered, HandOver, LinkEvent, LinkEvents, Ports, Purged, Serialisation, sent_in_service,
+    BIT, Delivered, HandOver, LinkEvent, LinkEvents, Ports, Purged, Serialisation, TurnWindow,
+    sent_in_service,
 };
 use crate::agent::{Agent, AgentStatistics, Backlog, NoAgent};
 use crate::arrivals::{Arrivals, Held};
-use crate::histogram::{ArrivalCounts, QueueHistogram, QueuesCounted};
+use crate::histogram::{ArrivalCounts, QueueHistogram};
 use crate::input_times::DueInputs;
 use crate::inputs::Inputs;
-use crate::marking::{Admission, Verdict};
-use crate::network::LinkSetup;
+use crate::marking::Admission;
 use crate::packet::Header;
 use crate::places::{Places, PortId};
-use crate::queue::{Limit, Waiting};
+use crate::queue::{Limit, Verdict, Waiting};
+use crate::setup::{LinkSetup, QueuesCounted};
 use crate::shared_buffer::SharedBuffer;
 use crate::statistics::LinkStatistics;
-use crate::turn::TurnWindow;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
 use std::collections::VecDeque;

@@ -9,17 +9,16 @@ pub use fifo::FifoPorts;
 
 use crate::agent::{AgentStatistics, PacketLabel};
 use crate::arrivals::{Arrivals, Held};
-use crate::histogram::{QueueHistogram, QueuesCounted};
+use crate::histogram::QueueHistogram;
 use crate::input_times::DueInputs;
 use crate::inputs::Inputs;
-use crate::network::LinkSetup;
 use crate::packet::Header;
 use crate::path::Step;
 use crate::places::{Places, PortId};
-use crate::queue::{Limit, QueueConfig};
+use crate::queue::Limit;
+use crate::setup::{LinkSetup, QueuesCounted};
 use crate::shared_buffer::SharedBuffer;
 use crate::statistics::LinkStatistics;
-use crate::turn::TurnWindow;
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
 use std::ops::Range;
@@ -88,6 +87,17 @@ pub trait HandOver<L> {
     /// It has arrived at the link's end at a time. Only a check has to hear of it.
     #[cfg(feature = "checks")]
     fn arrived(&mut self, port: PortId, arrival: Time, header: Header);
+}
+
+/// The time in which a node has its turn.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnWindow {
+    /// Everything has happened at the node before this time.
+    pub from: Time,
+    /// It handles what arrives before this time.
+    pub before: Time,
+    /// Everything has happened at its neighbours before this time. What arrives in the window has left them before.
+    pub elsewhere: Time,
 }
 
 /// The output ports of a fabric with their queues and the wires to the next nodes.
@@ -360,15 +370,5 @@ impl Serialisation {
         let picos =
             u128::from(remaining.as_picos()) * u128::from(new.per_byte) / u128::from(self.per_byte);
         Time::from_picos(picos as u64)
-    }
-}
-
-/// The longest queue a histogram tells apart.
-pub(crate) fn longest_queue(config: &QueueConfig) -> u32 {
-    match config.limit {
-        crate::queue::Limit::None => 1 << 20,
-        crate::queue::Limit::Packets(packets) => packets.min(1 << 20),
-        // The smallest packets are 40 bytes.
-        crate::queue::Limit::Bytes(bytes) => (bytes.get() / 40).min(1 << 20) as u32,
     }
 }

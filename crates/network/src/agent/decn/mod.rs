@@ -21,7 +21,7 @@ mod flows;
 mod measurement;
 
 use super::{Agent, AgentStatistics, Backlog, Label};
-use crate::network::LinkSetup;
+use crate::setup::LinkSetup;
 use flows::Flows;
 use pathweave_control::Feedback;
 use pathweave_control::decn::{Difference, ENTRY, Passing, REMEMBERED};

@@ -18,7 +18,7 @@ mod paper;
 mod variant;
 
 use super::{Agent, AgentStatistics, Backlog, Label};
-use crate::network::LinkSetup;
+use crate::setup::LinkSetup;
 pub use ns2::Reference;
 pub use paper::Paper;
 use pathweave_control::{Feedback, Value};

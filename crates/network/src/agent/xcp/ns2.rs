@@ -3,8 +3,8 @@
 
 use super::variant::Variant;
 use super::{ALPHA, larger, smaller};
-use crate::network::LinkSetup;
 use crate::queue::Limit;
+use crate::setup::LinkSetup;
 use pathweave_units::Time;
 
 /// The first control interval and the first interval of the queue, seconds.

@@ -2,7 +2,7 @@
 
 use super::variant::Variant;
 use super::{SHORTEST_INTERVAL, larger, smaller};
-use crate::network::LinkSetup;
+use crate::setup::LinkSetup;
 
 /// What only this variant has.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::agent::AgentSetup;
+use crate::AgentSetup;
 use pathweave_control::{Scheme, find};
 use std::sync::Arc;
 

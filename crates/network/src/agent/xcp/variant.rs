@@ -1,6 +1,6 @@
 //! What variants of XCP do in their own way.
 
-use crate::network::LinkSetup;
+use crate::setup::LinkSetup;
 use pathweave_units::Time;
 use std::fmt::Debug;
 

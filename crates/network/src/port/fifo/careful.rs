@@ -1,15 +1,15 @@
 //! Where a packet needs more than a place in the queue.
 
-use super::leaving::LeavingPorts;
+use super::leaving_ports::LeavingPorts;
 use super::state::{Cold, Hot};
 use super::{FifoPorts, after};
 use crate::agent::Agent;
 use crate::histogram::ArrivalCounts;
-use crate::marking::Verdict;
 use crate::packet::Header;
 use crate::places::PortId;
 use crate::port::LinkEvents;
 use crate::port::rings::Rings;
+use crate::queue::Verdict;
 use crate::queue::Waiting;
 use crate::shared_buffer::NodeMemory;
 use pathweave_units::Time;

@@ -3,11 +3,11 @@
 use super::state::{Cold, Hot};
 use super::{FifoPorts, after};
 use crate::agent::{Agent, Backlog};
-use crate::marking::Verdict;
 use crate::packet::Header;
 use crate::places::PortId;
 use crate::port::LinkEvents;
 use crate::port::rings::Rings;
+use crate::queue::Verdict;
 use pathweave_units::Time;
 
 impl<A: Agent> FifoPorts<A> {

@@ -1,6 +1,6 @@
 //! What is kept of each port.
 
-use super::leaving::LeavingPorts;
+use super::leaving_ports::LeavingPorts;
 use crate::marking::Admission;
 use crate::packet::Header;
 use crate::places::PortId;
