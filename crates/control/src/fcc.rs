@@ -55,7 +55,7 @@
 use crate::marked_rounds::MarkedRounds;
 use crate::{
     Ack, Change, Controller, Ecn, Entry, Loss, OncePerRound, Parameter, ParameterKind, Path, Paths,
-    PerSubflow, SubflowId, Value, armijo, slow_start,
+    PerSubflow, SubflowId, Value, slow_start,
 };
 use alloc::boxed::Box;
 use pathweave_units::Time;
@@ -146,31 +146,31 @@ struct Fcc {
 /// What the windows' changes take from all subflows that are active and have an RTT. Times are
 /// in picoseconds.
 #[derive(Clone, Debug)]
-pub struct Totals {
+struct Totals {
     /// In 1/ps.
-    pub alpha_total: f64,
+    alpha_total: f64,
     /// sum_s(w_s / tau_s^2), in packets/ps^2.
-    pub windows_per_rtt_squared: f64,
+    windows_per_rtt_squared: f64,
     /// wbar, in packets.
-    pub mean_window: f64,
+    mean_window: f64,
     /// 1 / T, in 1/ps.
-    pub per_shortest_rtt: f64,
+    per_shortest_rtt: f64,
 }
 
 /// Whether a subflow counts: it is active and has an RTT.
-pub fn takes_part(path: &Path) -> bool {
+fn takes_part(path: &Path) -> bool {
     path.is_active() && path.has_rtt()
 }
 
 /// A time in picoseconds.
-pub fn picos(time: Time) -> f64 {
+fn picos(time: Time) -> f64 {
     time.as_picos() as f64
 }
 
 impl Totals {
     /// Of these subflows; without an alpha_total (in 1/ps) it is 1 / base RTT.
     #[inline]
-    pub fn of(paths: &Paths<'_>, alpha_total: Option<f64>) -> Totals {
+    fn of(paths: &Paths<'_>, alpha_total: Option<f64>) -> Totals {
         let (mut subflows, mut windows, mut base_rtt) = (0, 0.0, Time::MAX);
         let (mut windows_per_rtt_squared, mut per_shortest_rtt) = (0.0, 0.0);
         for path in paths.iter().filter(|path| takes_part(path)) {
@@ -195,7 +195,7 @@ impl Totals {
     }
 
     /// What an acknowledged packet changes of w_r, with kappa = 1.
-    pub fn change(&self, path: &Path, beta: f64) -> f64 {
+    fn change(&self, path: &Path, beta: f64) -> f64 {
         let rtts = picos(path.smoothed_rtt) * self.per_shortest_rtt;
         (self.alpha(path) - beta) * rtts * rtts * self.mean_window / path.window
     }
@@ -217,12 +217,52 @@ impl Subflow {
     }
 }
 
+/// Kappa of Armijo's rule that is tried first.
+const FIRST_KAPPA: f64 = 4.0;
+/// Kappa that is taken if nothing larger will do.
+const LAST_KAPPA: f64 = 0.125;
+/// Share of the gradient's promise that a step has to keep.
+const ENOUGH: f64 = 0.1;
+
+/// By how much to multiply the changes of all windows, by Armijo's rule: a large step, halved until it keeps enough of what
+/// the gradient promises. `subflows` are the paths with their betas.
+fn armijo_kappa<'a>(
+    totals: &Totals,
+    subflows: impl Iterator<Item = (&'a Path, f64)> + Clone,
+) -> f64 {
+    let mut kappa = FIRST_KAPPA;
+    while kappa > LAST_KAPPA && !keeps_enough(kappa, totals, subflows.clone()) {
+        kappa /= 2.0;
+    }
+    kappa
+}
+
+fn keeps_enough<'a>(
+    kappa: f64,
+    totals: &Totals,
+    subflows: impl Iterator<Item = (&'a Path, f64)>,
+) -> bool {
+    // With y = sum_s(T x_s / tau_s): (y' - y) / y, and sum_s(beta_s (x'_s - x_s)) / alpha_total.
+    let (mut gain, mut price) = (0.0, 0.0);
+    for (path, beta) in subflows.filter(|(path, _)| takes_part(path)) {
+        let tau = picos(path.smoothed_rtt);
+        // In a time of T, w_r T / tau_r packets are acknowledged.
+        let packets = path.window / (tau * totals.per_shortest_rtt);
+        let change = kappa * totals.change(path, beta) * packets;
+        let lowest = f64::min(path.minimum_window - path.window, 0.0);
+        let change = f64::max(change, lowest);
+        gain += change / (tau * tau * totals.windows_per_rtt_squared);
+        price += beta * change / (tau * totals.alpha_total);
+    }
+    libm::log1p(gain) - price >= ENOUGH * (gain - price)
+}
+
 impl Fcc {
     /// Chooses the step size at the end of a round.
     fn choose_step(&mut self, paths: &Paths<'_>, totals: &Totals) {
         if self.armijo {
             let betas = self.subflows.iter().map(|subflow| subflow.beta);
-            self.kappa = armijo::kappa(totals, paths.iter().zip(betas));
+            self.kappa = armijo_kappa(totals, paths.iter().zip(betas));
         }
     }
 
@@ -662,5 +702,122 @@ mod tests {
         );
         assert_eq!(defaults.choice("step"), "fixed");
         assert_eq!(defaults.choice("alpha_total"), "1/base-rtt");
+    }
+}
+
+#[cfg(test)]
+mod tests_of_armijos_rule {
+    use super::{Totals, armijo_kappa};
+    use crate::greedy_sender::{GreedySender, near, text};
+    use crate::{Path, PathState, Paths};
+    use pathweave_units::Time;
+    use std::vec::Vec;
+
+    /// What the rule gives for subflows of (window, RTT in seconds, beta) with a minimum window of 2, and
+    /// whether that keeps enough: the objective, its gradient and the step written out.
+    fn expected(subflows: &[(f64, f64, f64)], alpha_total: f64) -> (f64, bool) {
+        let shortest = subflows.iter().map(|s| s.1).fold(f64::INFINITY, f64::min);
+        let mean = subflows.iter().map(|s| s.0).sum::<f64>() / subflows.len() as f64;
+        let sum: f64 = subflows.iter().map(|s| s.0 / (s.1 * s.1)).sum();
+        let y = |x: &[f64]| -> f64 {
+            let each = x.iter().zip(subflows);
+            each.map(|(x, s)| shortest / s.1 * x).sum()
+        };
+        let objective = |x: &[f64]| -> f64 {
+            let each = x.iter().zip(subflows);
+            libm::log(y(x)) - each.map(|(x, s)| s.2 / alpha_total * x).sum::<f64>()
+        };
+        let x: Vec<f64> = subflows.iter().map(|s| s.0 / s.1).collect();
+        let mut kappa = 4.0;
+        loop {
+            let (mut moved, mut promise) = (Vec::new(), 0.0);
+            for (x_s, &(window, tau, beta)) in x.iter().zip(subflows) {
+                let alpha = alpha_total / tau / sum;
+                let change = kappa * (alpha - beta) * tau * mean / shortest;
+                let to = f64::max(window + change, 2.0) / tau;
+                promise += (shortest / tau / y(&x) - beta / alpha_total) * (to - x_s);
+                moved.push(to);
+            }
+            let enough = objective(&moved) - objective(&x) >= 0.1 * promise;
+            if enough || kappa == 0.125 {
+                return (kappa, enough);
+            }
+            kappa /= 2.0;
+        }
+    }
+
+    fn paths(subflows: &[(f64, f64, f64)]) -> Vec<Path> {
+        let path = |&(window, tau, _): &(f64, f64, f64)| {
+            let mut path = Path::new(window, 2.0, 1.0);
+            path.state = PathState::Active;
+            path.smoothed_rtt = Time::from_secs_f64(tau);
+            path
+        };
+        subflows.iter().map(path).collect()
+    }
+
+    #[test]
+    fn kappa_is_the_first_that_keeps_enough() {
+        let mut seen = Vec::new();
+        for betas in [[0.0, 0.0], [0.02, 0.3], [0.9, 0.6], [0.6, 0.9]] {
+            for windows in [[3.0, 3.0], [3.0, 200.0], [80.0, 40.0]] {
+                for rtts in [[1e-4, 1e-4], [1e-3, 1e-2], [1e-2, 3e-4]] {
+                    for alpha_total in [1e3, 1e4, 1e5, 1e6] {
+                        let subflows = [0, 1].map(|r| (windows[r], rtts[r], betas[r]));
+                        let expected = expected(&subflows, alpha_total);
+                        let mut paths = paths(&subflows);
+                        let totals = Totals::of(&Paths::new(&mut paths), Some(alpha_total * 1e-12));
+                        let kappa = armijo_kappa(&totals, paths.iter().zip(betas));
+                        assert_eq!(kappa, expected.0, "{subflows:?} {alpha_total}");
+                        if !seen.contains(&expected) {
+                            seen.push(expected);
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(
+            seen.len(),
+            7,
+            "every size, and none that is enough: {seen:?}"
+        );
+    }
+
+    #[test]
+    fn a_window_below_its_minimum_stays_rather_than_falls() {
+        // alpha = 1/2 is below beta. Growing to the minimum would not keep enough.
+        let mut paths = paths(&[(1.0, 1e-4, 0.9)]);
+        let totals = Totals::of(&Paths::new(&mut paths), Some(0.5e-8));
+        assert_eq!(armijo_kappa(&totals, paths.iter().zip([0.9])), 4.0);
+    }
+
+    #[test]
+    fn closed_subflows_do_not_count() {
+        let subflows = [(3.0, 1e-3, 0.9), (200.0, 1e-2, 0.6)];
+        let alone = expected(&subflows[..1], 1e4).0;
+        assert_ne!(alone, expected(&subflows, 1e4).0);
+        let mut paths = paths(&subflows);
+        paths[1].state = PathState::Closed;
+        let totals = Totals::of(&Paths::new(&mut paths), Some(1e-8));
+        assert_eq!(armijo_kappa(&totals, paths.iter().zip([0.9, 0.6])), alone);
+    }
+
+    /// Rounds that an unmarked subflow takes from 10 to 30 packets.
+    fn rounds_to_grow(step: &str) -> f64 {
+        let mut connection = GreedySender::new("fcc", &[text("step", step)], &[(10.0, 100)]);
+        connection.paths[0].minimum_rtt = Time::from_micros(100);
+        for rounds in 0..100 {
+            if connection.window(0) >= 30.0 {
+                return f64::from(rounds);
+            }
+            connection.round(0, false);
+        }
+        panic!("the window does not grow")
+    }
+
+    #[test]
+    fn it_grows_four_times_as_fast_where_nothing_is_marked() {
+        assert!(near(rounds_to_grow("fixed"), 20.0, 0.1));
+        assert!(near(rounds_to_grow("armijo"), 5.0, 0.2));
     }
 }

@@ -45,7 +45,6 @@ mod restarts;
 
 // The controllers, and parts of them in files of their own.
 mod amp;
-mod armijo;
 mod balia;
 mod bos;
 mod cubic;

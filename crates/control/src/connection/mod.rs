@@ -8,6 +8,7 @@ mod sending;
 mod start;
 
 pub use acknowledging::Acknowledged;
+pub use path_record::PathId;
 pub use start::Start;
 
 use crate::controllers::Settings;
@@ -21,10 +22,6 @@ use alloc::{format, vec};
 use core::fmt;
 use path_record::PathRecord;
 use pathweave_units::{Bytes, Time};
-
-/// A path's id, as the transport has it. It may rise for ever: memory goes by how many paths are alive at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PathId(pub u64);
 
 /// Why a path was not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,10 @@
 //! What a connection keeps of a path beside what the controller sees.
 
-use super::PathId;
 use pathweave_units::{Bytes, Time};
+
+/// A path's id, as the transport has it. It may rise for ever: memory goes by how many paths are alive at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathId(pub u64);
 
 /// One path's record, or a free place.
 #[derive(Clone, Debug)]

@@ -1,7 +1,10 @@
 //! What ports measure of a flow, found again by its sender.
 
-use super::REMEMBERED;
 use pathweave_units::Time;
+
+/// How long a port keeps what it has measured of a flow that sends nothing, if t_p is shorter. The sender counts anew after
+/// the same time.
+pub const REMEMBERED: Time = Time::from_millis(1);
 
 /// The mean rate of a flow over the last period that is over. Periods begin and end as at a port: the flow's first packet
 /// begins one, and the first packet t_p or later ends it and begins the next.

@@ -44,6 +44,7 @@ mod codec;
 mod mirror;
 
 pub use codec::{Difference, PACKETS, Passing, UNTOUCHED};
+pub use mirror::REMEMBERED;
 
 use crate::{
     Ack, Change, Controller, Ecn, Entry, Feedback, Loss, Parameter, ParameterKind, Path, Paths,
@@ -136,10 +137,6 @@ enum Pace {
     /// One every t_p, added to the present rate.
     Paper,
 }
-
-/// How long a port keeps what it has measured of a flow that sends nothing, if t_p is shorter. The sender counts anew after
-/// the same time.
-pub const REMEMBERED: Time = Time::from_millis(1);
 
 /// A subflow's rate and its units.
 #[derive(Clone, Debug, Default)]
