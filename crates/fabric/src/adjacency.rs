@@ -41,3 +41,10 @@ impl Adjacency {
         &self.links[self.offsets[node] as usize..self.offsets[node + 1] as usize]
     }
 }
+
+impl Fabric {
+    /// Lists the links that leave each node.
+    pub fn adjacency(&self) -> Adjacency {
+        Adjacency::new(self)
+    }
+}

@@ -1,6 +1,5 @@
 //! The fabric as a graph: hosts and switches, and the directed links between them.
 
-use crate::{Adjacency, LinkNames, Reachability, link_names};
 use pathweave_units::{Rate, Time};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -240,21 +239,6 @@ impl Fabric {
         links.filter(joins).map(|(id, _)| LinkId(id))
     }
 
-    /// A link's name in results: "from->to", or "from->to#2" if it is the second between the two nodes. Searches all links;
-    /// [`LinkNames`] names many.
-    pub fn link_name(&self, id: LinkId) -> String {
-        let link = self.link(id);
-        let place = self
-            .links_between(link.from, link.to)
-            .position(|other| other == id);
-        link_names::name(self, id, "->", place.unwrap_or(0) as u32 + 1)
-    }
-
-    /// Names the links.
-    pub fn link_names(&self) -> LinkNames<'_> {
-        LinkNames::new(self)
-    }
-
     /// How far apart two hosts stand, given their indexes.
     pub fn location(&self, a: u32, b: u32) -> Location {
         let (a, b) = (self.host(a), self.host(b));
@@ -274,16 +258,6 @@ impl Fabric {
         let cables = self.links.iter().step_by(2);
         let rates = cables.filter(|link| link.layer == layer);
         Rate::from_bps(rates.map(|link| link.rate.as_bps()).sum())
-    }
-
-    /// Lists the links that leave each node.
-    pub fn adjacency(&self) -> Adjacency {
-        Adjacency::new(self)
-    }
-
-    /// Finds out which hosts can reach which.
-    pub fn reachability(&self) -> Reachability {
-        Reachability::new(self)
     }
 
     /// Checks what every fabric must satisfy, however it was built: at least one host, unique names

@@ -88,3 +88,20 @@ pub enum Cables {
     /// All of them.
     All,
 }
+
+impl Fabric {
+    /// A link's name in results: "from->to", or "from->to#2" if it is the second between the two nodes. Searches all links;
+    /// [`LinkNames`] names many.
+    pub fn link_name(&self, id: LinkId) -> String {
+        let link = self.link(id);
+        let place = self
+            .links_between(link.from, link.to)
+            .position(|other| other == id);
+        name(self, id, "->", place.unwrap_or(0) as u32 + 1)
+    }
+
+    /// Names the links.
+    pub fn link_names(&self) -> LinkNames<'_> {
+        LinkNames::new(self)
+    }
+}

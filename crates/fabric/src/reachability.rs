@@ -105,3 +105,10 @@ fn connected_parts(fabric: &Fabric, adjacency: &Adjacency) -> Vec<u32> {
     }
     part
 }
+
+impl Fabric {
+    /// Finds out which hosts can reach which.
+    pub fn reachability(&self) -> Reachability {
+        Reachability::new(self)
+    }
+}

@@ -1,8 +1,8 @@
 //! noq's controller of one path: tells the connection that all paths share.
 
-use crate::shared::{Seat, time};
+use crate::shared::{Shared, time};
 use noq_proto::RttEstimator;
-use noq_proto::congestion::{Controller, ControllerMetrics};
+use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use pathweave_control::{Acknowledged, Ecn, PathId};
 use pathweave_units::Bytes;
 use std::any::Any;
@@ -156,5 +156,25 @@ impl Controller for CoupledPath {
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
+    }
+}
+
+impl ControllerFactory for Shared {
+    fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
+        let id = self.open(Bytes::new(mtu.into()), now);
+        Box::new(CoupledPath::new(Seat { shared: self, id }))
+    }
+}
+
+/// A path's place in its connection; it is free when nobody has the path any more.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) id: PathId,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.shared.lock().close(self.id);
     }
 }

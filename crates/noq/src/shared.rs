@@ -1,12 +1,10 @@
 //! What the paths of one connection share.
 
-use crate::path::CoupledPath;
 use noq_proto::PathStatus;
-use noq_proto::congestion::{Controller, ControllerFactory};
 use pathweave_control::{Connection, Ecn, PathId, PathState};
 use pathweave_units::{Bytes, Time};
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 pub(crate) fn time(duration: Duration) -> Time {
@@ -55,7 +53,7 @@ impl State {
         self.let_backups_stand_by();
     }
 
-    fn close(&mut self, id: PathId) {
+    pub(crate) fn close(&mut self, id: PathId) {
         self.connection.close(id);
         self.backups.remove(&id);
         self.let_backups_stand_by();
@@ -110,6 +108,18 @@ impl Shared {
         time(now.saturating_duration_since(self.start))
     }
 
+    /// Opens a path with packets of this size.
+    pub(crate) fn open(&self, packet: Bytes, now: Instant) -> PathId {
+        let mut state = self.lock();
+        let id = PathId(state.next);
+        state.next += 1;
+        state
+            .connection
+            .open(id, packet, self.at(now))
+            .expect("the number of a path is new");
+        id
+    }
+
     /// The windows of the paths that are alive, in bytes, by the order in which they came.
     pub fn windows(&self) -> Vec<(PathId, Bytes)> {
         let state = self.lock();
@@ -130,35 +140,6 @@ impl Shared {
         let mut coupled: Vec<_> = state.connection.ids().filter(is_active).collect();
         coupled.sort();
         coupled
-    }
-}
-
-impl ControllerFactory for Shared {
-    fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
-        let id = {
-            let mut state = self.lock();
-            let id = PathId(state.next);
-            state.next += 1;
-            state
-                .connection
-                .open(id, Bytes::new(mtu.into()), self.at(now))
-                .expect("the number of a path is new");
-            id
-        };
-        Box::new(CoupledPath::new(Seat { shared: self, id }))
-    }
-}
-
-/// A path's place in its connection; it is free when nobody has the path any more.
-#[derive(Debug)]
-pub(crate) struct Seat {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) id: PathId,
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        self.shared.lock().close(self.id);
     }
 }
 

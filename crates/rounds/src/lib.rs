@@ -22,16 +22,7 @@
 #![forbid(unsafe_code)]
 
 mod signal;
-#[cfg(loom)]
-mod sync {
-    pub use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
-    pub use loom::sync::{Condvar, Mutex};
-}
-#[cfg(not(loom))]
-mod sync {
-    pub use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
-    pub use std::sync::{Condvar, Mutex};
-}
+mod sync;
 
 use signal::Signal;
 use sync::Mutex;

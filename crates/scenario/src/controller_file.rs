@@ -1,6 +1,6 @@
 //! Controllers from files: where a scenario's are, and who loads them.
 
-use crate::scenario::sha256;
+use crate::sha256::sha256;
 use pathweave_control::{Algorithm, Loaded};
 use serde_json::Value as Json;
 use std::cell::RefCell;

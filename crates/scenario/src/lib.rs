@@ -37,6 +37,7 @@ mod resolve;
 mod results_version;
 mod scenario;
 mod schema;
+mod sha256;
 mod suggest;
 mod sweep;
 mod text;

@@ -20,3 +20,14 @@ pub(crate) fn problem(what: &str, text: &str, longest: usize) -> Option<String> 
     let length = text.chars().count();
     (length > longest).then(|| format!("{what} has {length} characters; give at most {longest}"))
 }
+
+/// What is wrong with a name for a group or a flow.
+pub(crate) fn name_problem(name: &str) -> Option<String> {
+    let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ');
+    if !name.is_empty() && name.len() <= 64 && name.chars().all(fits) && name.trim() == name {
+        return None;
+    }
+    Some(format!(
+        "\"{name}\" is not a name for a group or flow; expected 1 to 64 letters, digits, \"-\", \"_\" or spaces between"
+    ))
+}

@@ -8,13 +8,13 @@ use crate::plan::Plan;
 use crate::resolve::{Convert, Report, resolve};
 use crate::results_version::RESULTS_VERSION;
 use crate::schema::{ControllerTable, File, GroupTable};
+use crate::sha256::sha256;
 use crate::suggest;
 use crate::sweep::{self, Sweep};
 use crate::text::Either;
 use crate::tree::{Node, Place, SourceId, Table, Value};
 use crate::variants::{self, Only, combinations};
 use crate::{bursts, overrides, parse};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -316,19 +316,6 @@ impl Variant {
 pub fn hash_of_resolved(resolved: &serde_json::Value, seed: u64) -> String {
     let settings = canonical(&without_names(resolved));
     sha256(&[&*settings, RESULTS_VERSION, &seed.to_string()])
-}
-
-/// The SHA-256 of these texts, in hexadecimal.
-pub(crate) fn sha256(parts: &[impl AsRef<[u8]>]) -> String {
-    let mut hasher = Sha256::new();
-    for (place, part) in parts.iter().enumerate() {
-        if place > 0 {
-            hasher.update([0]);
-        }
-        hasher.update(part.as_ref());
-    }
-    let digest = hasher.finalize();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A scenario as JSON without what no result depends on: its title, its seeds, what its report answers, the folders of

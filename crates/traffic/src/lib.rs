@@ -9,7 +9,9 @@
 
 pub mod collectives;
 mod error;
+mod event;
 mod hosts;
+mod launcher;
 pub mod patterns;
 mod placement;
 mod program;
@@ -18,8 +20,9 @@ pub mod size;
 pub mod tasks;
 
 pub use error::TrafficError;
+pub use event::{Event, FlowStart, Iteration, Job};
 pub use hosts::Hosts;
 pub use patterns::{PATTERNS, Pattern};
 pub use placement::{Placement, Teams};
-pub use program::{Event, FlowStart, Iteration, Job, Program};
+pub use program::Program;
 pub use size::{Beyond, CDFS, Cdf, Size};

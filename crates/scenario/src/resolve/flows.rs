@@ -1,7 +1,8 @@
 //! Flows that are listed one by one.
 
-use super::group::{self, MOST_SUBFLOWS};
+use super::subflows::{MOST_SUBFLOWS, subflows as check_subflows};
 use super::{Report, Scene, controller, size};
+use crate::names::name_problem;
 use crate::plan::ListedFlow;
 use crate::schema::{FlowTable, FlowsTable, GroupKeys};
 use pathweave_fabric::path::pinned_path;
@@ -40,7 +41,7 @@ pub(super) fn flows(
             .name
             .get_or_insert_with(|| format!("flow-{}", index + 1))
             .clone();
-        if let Some(text) = group::name_problem(&name) {
+        if let Some(text) = name_problem(&name) {
             report.wrong(&[&steps[..], &["name"]].concat(), text);
         } else if !taken.insert(name.clone()) {
             report.wrong(
@@ -199,7 +200,7 @@ fn count(flow: &mut FlowTable, keys: &GroupKeys, steps: &[&str], report: &mut Re
         .subflows
         .get_or_insert(implied.unwrap_or(keys.subflows));
     if own {
-        group::subflows(subflows, &at("subflows"), report);
+        check_subflows(subflows, &at("subflows"), report);
     }
     let fits = |length: usize| length == subflows as usize;
     if !flow.subflow_starts.is_empty() && !fits(flow.subflow_starts.len()) {

@@ -1,6 +1,8 @@
 //! A traffic group: controller, transport, pattern.
 
+use super::subflows::subflows;
 use super::{Report, Scene, controller, flows, load, packet_sizes, pattern, recordings, size};
+use crate::names::name_problem;
 use crate::plan::{GroupPlan, ListedFlow, on_each_subflow};
 use crate::presets::{self, Preset};
 use crate::schema::{GroupKeys, GroupTable, LoadCounts, PatternTable, TransportTable};
@@ -11,9 +13,6 @@ use pathweave_traffic::{Hosts, Pattern, Program, Size};
 use pathweave_transport::{Config, Reinject, Source};
 use pathweave_units::Bytes;
 use std::collections::HashSet;
-
-/// Most subflows of a connection.
-pub(super) const MOST_SUBFLOWS: u32 = 256;
 
 /// Plans a group and fills in its table.
 pub(super) fn group(
@@ -263,15 +262,6 @@ fn hosts(scene: &Scene<'_>) -> Hosts {
     }
 }
 
-pub(super) fn subflows(subflows: u32, steps: &[&str], report: &mut Report<'_>) {
-    if subflows == 0 || subflows > MOST_SUBFLOWS {
-        report.wrong(
-            steps,
-            format!("a connection cannot have {subflows} subflows; expected 1 to {MOST_SUBFLOWS}"),
-        );
-    }
-}
-
 /// The preset that a transport table names, or the default.
 pub(super) fn preset(
     table: &TransportTable,
@@ -401,15 +391,4 @@ pub(super) fn check_schemes(groups: &[GroupPlan], report: &mut Report<'_>) {
             }
         }
     }
-}
-
-/// What is wrong with a name for a group or a flow.
-pub(super) fn name_problem(name: &str) -> Option<String> {
-    let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ');
-    if !name.is_empty() && name.len() <= 64 && name.chars().all(fits) && name.trim() == name {
-        return None;
-    }
-    Some(format!(
-        "\"{name}\" is not a name for a group or flow; expected 1 to 64 letters, digits, \"-\", \"_\" or spaces between"
-    ))
 }

@@ -1,10 +1,12 @@
 //! Between the ends of a range: by steps, at equal distances or ratios, by a factor.
 
 use super::quantity::{Dimension, Quantity};
-use super::range::FORMS;
 use crate::diagnostics::Problem;
 use crate::tree::{Node, Table, Value};
 use crate::variants::MOST;
+
+pub(super) const FORMS: &str =
+    "a range is { from, to, step }, { from, to, count } or { from, to, factor }";
 
 /// Digits that are kept of values, or of the distance between them, where they are rounded.
 const DIGITS: u32 = 3;

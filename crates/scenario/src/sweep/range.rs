@@ -1,15 +1,12 @@
 //! The values of a range: `{ from, to, step }`, `{ from, to, count }`, `{ from, to, factor }`.
 
-use super::ends::Ends;
+use super::ends::{Ends, FORMS};
 use super::quantity::Quantity;
 use crate::diagnostics::Problem;
 use crate::suggest;
 use crate::tree::{Key, Node, Table, Value};
 
 const KEYS: &[&str] = &["from", "to", "step", "count", "factor", "scale"];
-
-pub(super) const FORMS: &str =
-    "a range is { from, to, step }, { from, to, count } or { from, to, factor }";
 
 /// Values of a range, in its order.
 pub(super) struct Values {

@@ -2,7 +2,7 @@
 
 use super::pairs::senders;
 use super::{Running, check_count, check_limit};
-use crate::program::Launcher;
+use crate::launcher::Launcher;
 use crate::{Event, FlowStart, Hosts, TrafficError};
 use pathweave_units::Time;
 

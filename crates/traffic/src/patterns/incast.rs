@@ -3,7 +3,7 @@
 use super::active::Active;
 use super::poisson::{check_rate, next_arrival};
 use super::{Arrivals, Running, check_count};
-use crate::program::Launcher;
+use crate::launcher::Launcher;
 use crate::{Event, FlowStart, Hosts, Job, TrafficError};
 use pathweave_random::Stream;
 use pathweave_units::{Bytes, Time};

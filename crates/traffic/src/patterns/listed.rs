@@ -1,7 +1,7 @@
 //! Flows listed one by one.
 
 use super::Running;
-use crate::program::Launcher;
+use crate::launcher::Launcher;
 use crate::{Event, FlowStart, Hosts, Size, TrafficError};
 use pathweave_units::Time;
 

@@ -3,6 +3,7 @@
 mod active;
 mod bursts;
 mod collective;
+mod derangement;
 mod goal;
 mod incast;
 mod listed;
@@ -31,7 +32,7 @@ pub use random::Random;
 pub use request_response::RequestResponse;
 pub use trace::Trace;
 
-use crate::program::Launcher;
+use crate::launcher::Launcher;
 use crate::{Event, FlowStart, Hosts, Size, TrafficError};
 use pathweave_random::Stream;
 use pathweave_units::Time;

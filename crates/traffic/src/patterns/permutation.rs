@@ -1,7 +1,8 @@
 //! Every host sends to one other host and receives from one.
 
+use super::derangement::derange;
 use super::{PermutationPart, Running, check_limit};
-use crate::program::Launcher;
+use crate::launcher::Launcher;
 use crate::{Event, FlowStart, Hosts, TrafficError};
 use pathweave_random::Stream;
 use pathweave_units::Time;
@@ -43,23 +44,6 @@ impl Pairs {
         match self {
             Pairs::New { order, .. } => order.len(),
             Pairs::Fixed(pairs) => pairs.len(),
-        }
-    }
-}
-
-/// Shuffles `order`, which holds 0, 1, 2, ... in any order, into a random order without a fixed point.
-///
-/// Rejecting permutations with a fixed point keeps all derangements equally likely; about one in e passes, whatever the
-/// number of hosts.
-pub(super) fn derange(order: &mut [u32], stream: &mut Stream) {
-    loop {
-        stream.shuffle(order);
-        if order
-            .iter()
-            .enumerate()
-            .all(|(from, &to)| from != to as usize)
-        {
-            break;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Pairs of one random permutation that several groups share.
 
-use super::permutation;
+use super::derangement::derange;
 use crate::{Hosts, TrafficError};
 use pathweave_random::{Stream, hash};
 use std::ops::Range;
@@ -38,7 +38,7 @@ impl PermutationPart {
         let names: Vec<u64> = hosts.iter().map(|&host| u64::from(host)).collect();
         let mut stream = Stream::new(seed, "traffic.permutation", hash(&names));
         let mut order: Vec<u32> = (0..hosts.len() as u32).collect();
-        permutation::derange(&mut order, &mut stream);
+        derange(&mut order, &mut stream);
         let receivers = order.iter().map(|&to| hosts[to as usize]);
         let mut pairs: Vec<(u32, u32)> = hosts.iter().copied().zip(receivers).collect();
         stream.shuffle(&mut pairs);

@@ -2,7 +2,7 @@
 
 use super::pairs::Pairs;
 use super::{PermutationPart, Running, check_limit};
-use crate::program::Launcher;
+use crate::launcher::Launcher;
 use crate::{Event, FlowStart, Hosts, Size, TrafficError};
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};

@@ -3,7 +3,7 @@
 use super::active::Active;
 use super::pairs::Pairs;
 use super::{Running, check_count, check_limit};
-use crate::program::Launcher;
+use crate::launcher::Launcher;
 use crate::{Event, FlowStart, Hosts, Job, TrafficError};
 use pathweave_random::Stream;
 use pathweave_units::{Bytes, Time};

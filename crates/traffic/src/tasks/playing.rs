@@ -1,8 +1,9 @@
 //! Carrying out graphs of tasks: one or several jobs, each of which repeats its graph for some iterations.
 
 use super::{Action, Graph};
+use crate::Iteration;
+use crate::launcher::Launcher;
 use crate::patterns::{Active, Running};
-use crate::program::{Iteration, Launcher};
 use crate::{Event, FlowStart, Job};
 use pathweave_random::Stream;
 use pathweave_units::{Bytes, Time};
