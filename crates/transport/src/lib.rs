@@ -11,6 +11,7 @@
 
 mod config;
 mod endpoints;
+mod ends;
 #[cfg(feature = "checks")]
 pub mod fuzzing;
 mod output;
@@ -28,14 +29,12 @@ pub use config::{
     SegmentScheduler, SendBundle, Source, SsthreshFrom, TickPhase,
 };
 pub use endpoints::{ConnectionId, Endpoints, open};
-pub use output::{
-    Arrived, End, Output, PacketShape, ReceivingId, ReceivingSubflow, SendingId, SendingSubflow,
-    Timer, TimerKind,
-};
+pub use ends::{End, ReceivingId, ReceivingSubflow, SendingId, SendingSubflow};
+pub use output::{Arrived, Output, PacketShape, Timer, TimerKind};
 pub use packets::{PacketKey, PacketMix};
-pub use receiving::{Receiving, ReceivingView, Reception};
+pub use receiving::{Receiving, ReceivingView, Reception, Stopped};
 pub use rtt_histogram::RttHistogram;
 pub use segment::{Kind, NO_BLOCKS, SACK_BLOCKS, SackBlock, SackBlocks, Segment};
-pub use sending::{Opening, Scatter, Sending, SendingView, Stopped, WAITS, Wait, Waits};
+pub use sending::{Opening, Scatter, Sending, SendingView, WAITS, Wait, Waits};
 pub use settings::{Form, Setting, Value, expected};
 pub use tick::Tick;

@@ -1,33 +1,9 @@
 //! What an endpoint asks of the network and the clock, and by which names.
 
+use crate::ends::{End, ReceivingId, ReceivingSubflow, SendingId, SendingSubflow};
 use crate::segment::{SackBlocks, Segment};
 use pathweave_control::Feedback;
 use pathweave_units::Time;
-
-/// The place of a connection's sending half among all; used again when it has been released.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SendingId(pub u32);
-
-/// The place of a connection's receiving half among all; used again when it has been released.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ReceivingId(pub u32);
-
-/// The place of a subflow's sending half among all; used again when its connection has been released.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SendingSubflow(pub u32);
-
-/// The place of a subflow's receiving half among all; used again when its connection has been released.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ReceivingSubflow(pub u32);
-
-/// One end of a subflow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// Data and SYNs leave here, acknowledgements and SYN-ACKs arrive.
-    Sending(SendingSubflow),
-    /// Data and SYNs arrive here, acknowledgements and SYN-ACKs leave.
-    Receiving(ReceivingSubflow),
-}
 
 /// What the network needs to know of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]

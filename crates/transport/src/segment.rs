@@ -1,6 +1,6 @@
 //! What a packet carries for the transport.
 
-use crate::output::{End, ReceivingSubflow, SendingSubflow};
+use crate::ends::{End, ReceivingSubflow, SendingSubflow};
 use pathweave_units::Time;
 
 /// The kind of a segment.

@@ -7,7 +7,7 @@
 //! at the same time that do not depend on each other. Nothing is changed, so that results do not depend on it.
 
 use super::Carried;
-use super::outlet::Departures;
+use super::departures::Departures;
 use pathweave_network::{DueInputs, Header, Inputs, Network, PortId, Ports};
 use pathweave_transport::{Receiving, Segment, Sending};
 use pathweave_units::Time;

@@ -6,6 +6,8 @@
 
 mod by_node;
 mod capturing;
+mod carried;
+mod departures;
 mod laid;
 mod listed_timers;
 mod look_ahead;
@@ -18,9 +20,11 @@ mod report;
 mod spray;
 
 pub(crate) use by_node::{ByNode, window};
+pub(crate) use carried::{Carried, RegionId};
+pub(crate) use departures::Departure;
+use departures::Departures;
 pub(crate) use laid::{Laid, SubflowRoutes};
-pub(crate) use outlet::{Carried, Departure, RegionId};
-use outlet::{Departures, Notice, Outgoing, Outlet};
+use outlet::{Notice, Outgoing, Outlet};
 pub(crate) use recorder::RegionRecorder;
 pub(crate) use report::{Report, Straddler};
 pub(crate) use spray::{SprayName, Sprays};

@@ -1,155 +1,18 @@
 //! Carries out what the endpoints want: packets into the network, timers into the schedule.
 
 use super::Region;
+use super::carried::Carried;
+use super::departures::{Departure, Departures, Entry, Knows};
 use super::spray::Sprays;
 use crate::alarm::Alarm;
 use crate::capture::SentPacket;
 use crate::scheduler::Scheduler;
-use pathweave_network::{Header, Network, PacketContent, PacketLabel, Ports, RouteId, RouteStart};
+use pathweave_network::{Header, Network, PacketLabel, Ports, RouteId, RouteStart};
 use pathweave_transport::{
     End, Kind, Output, PacketShape, ReceivingId, ReceivingSubflow, SackBlocks, Segment, SendingId,
     SendingSubflow, Timer,
 };
 use pathweave_units::Time;
-
-/// A region's number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct RegionId(pub u8);
-
-/// What a packet carries: the transport's part, in which the region of the half that it goes to is written.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Carried(pub Segment);
-
-impl PacketContent for Carried {
-    type Options = SackBlocks;
-
-    #[inline(always)]
-    fn has_options(&self) -> bool {
-        self.0.has_sack_blocks()
-    }
-}
-
-impl Carried {
-    /// The region of the half that it goes to.
-    pub fn region(&self) -> RegionId {
-        RegionId(self.0.region)
-    }
-}
-
-/// How packets leave one end of a subflow.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Departure {
-    pub route: RouteId,
-    /// The region of the other end.
-    pub to: RegionId,
-    /// The node of this end's host.
-    pub host: u32,
-    /// A number that no other subflow of the run has.
-    pub subflow: u32,
-    /// Each packet draws its own route instead.
-    pub sprayed: bool,
-    /// Whether what is sent here is captured.
-    pub captured: bool,
-}
-
-/// What has to be known to send a packet from an end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-enum Knows {
-    /// Nothing is known of the end.
-    Nothing,
-    /// Where its packets set out is enough.
-    Start,
-    /// It is sprayed or captured, or its route's start may change.
-    More,
-}
-
-/// How packets leave an end, if it is known.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(32))]
-struct Entry {
-    start: RouteStart,
-    /// The region of the other end.
-    to: RegionId,
-    knows: Knows,
-    /// A number that no other subflow of the run has.
-    subflow: u32,
-}
-
-/// How packets leave all ends, by their places.
-#[derive(Debug, Default)]
-pub(crate) struct Departures {
-    sending: Ends,
-    receiving: Ends,
-}
-
-/// Ends of one kind, by their places.
-#[derive(Debug, Default)]
-struct Ends {
-    entries: Vec<Entry>,
-    departures: Vec<Option<Departure>>,
-}
-
-impl Departures {
-    #[inline(always)]
-    fn entry(&self, end: End) -> &Entry {
-        match end {
-            End::Sending(SendingSubflow(place)) => &self.sending.entries[place as usize],
-            End::Receiving(ReceivingSubflow(place)) => &self.receiving.entries[place as usize],
-        }
-    }
-
-    fn of(&self, end: End) -> Departure {
-        let departure = match end {
-            End::Sending(SendingSubflow(place)) => self.sending.departures[place as usize],
-            End::Receiving(ReceivingSubflow(place)) => self.receiving.departures[place as usize],
-        };
-        departure.expect("a subflow has routes before it sends")
-    }
-
-    /// What these packets' receivers send in answer soon leaves: what has to be known is fetched from memory.
-    pub fn look_ahead(&self, segments: &[Segment]) {
-        for segment in segments {
-            let entry = match segment.destination() {
-                End::Sending(SendingSubflow(place)) => self.sending.entries.get(place as usize),
-                End::Receiving(ReceivingSubflow(place)) => {
-                    self.receiving.entries.get(place as usize)
-                }
-            };
-            std::hint::black_box(entry.map(|entry| entry.knows));
-        }
-    }
-
-    /// The node of the host that has an end.
-    pub fn host(&self, end: End) -> u32 {
-        self.of(end).host
-    }
-
-    /// The packets of this end leave so, and set out there now: always, if the start is fixed.
-    fn set(&mut self, end: End, departure: Departure, start: RouteStart) {
-        let (ends, place) = match end {
-            End::Sending(SendingSubflow(place)) => (&mut self.sending, place as usize),
-            End::Receiving(ReceivingSubflow(place)) => (&mut self.receiving, place as usize),
-        };
-        let is_all = start.is_fixed() && !departure.sprayed && !departure.captured;
-        let entry = Entry {
-            start,
-            to: departure.to,
-            knows: if is_all { Knows::Start } else { Knows::More },
-            subflow: departure.subflow,
-        };
-        if ends.entries.len() <= place {
-            let unknown = Entry {
-                knows: Knows::Nothing,
-                ..entry
-            };
-            ends.entries.resize(place + 1, unknown);
-            ends.departures.resize(place + 1, None);
-        }
-        ends.entries[place] = entry;
-        ends.departures[place] = Some(departure);
-    }
-}
 
 impl<P: Ports> Region<P> {
     /// The port of a host has another rate or has lost what it held: packets that would have left it at a time leave when

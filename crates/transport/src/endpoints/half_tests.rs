@@ -2,7 +2,8 @@
 
 use super::tests::Wishes;
 use super::*;
-use crate::output::{PacketShape, ReceivingSubflow};
+use crate::ends::ReceivingSubflow;
+use crate::output::PacketShape;
 use crate::segment::Kind;
 use crate::{Config, Handshake};
 use pathweave_control::Feedback;

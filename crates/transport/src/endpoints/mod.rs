@@ -27,7 +27,8 @@ mod timeout_tests;
 #[cfg(test)]
 mod upstream_tests;
 
-use crate::output::{Arrived, End, Output, ReceivingId, SendingId, SendingSubflow, Timer};
+use crate::ends::{End, ReceivingId, SendingId, SendingSubflow};
+use crate::output::{Arrived, Output, Timer};
 use crate::receiving::Receiving;
 use crate::segment::{SackBlocks, Segment};
 use crate::sending::{Opening, Sending, SendingView};

@@ -3,7 +3,8 @@
 use super::tests::Whole;
 use super::*;
 use crate::Config;
-use crate::output::{PacketShape, ReceivingSubflow};
+use crate::ends::ReceivingSubflow;
+use crate::output::PacketShape;
 use crate::segment::Kind;
 use crate::{
     Handshake, Joins, PacketKey, PacketMix, ReceiveWindow, Recovery, Reinject, SegmentScheduler,

@@ -2,7 +2,7 @@
 
 use super::Receiving;
 use super::subflow::Receiver;
-use crate::output::{End, ReceivingSubflow};
+use crate::ends::{End, ReceivingSubflow};
 use crate::segment::Segment;
 use std::hint::black_box;
 

@@ -11,16 +11,23 @@ mod view;
 pub use connection::Reception;
 pub use view::ReceivingView;
 
-use crate::output::{
-    Arrived, End, Output, ReceivingId, ReceivingSubflow, SendingSubflow, Timer, TimerKind,
-};
+use crate::ends::{End, ReceivingId, ReceivingSubflow, SendingSubflow};
+use crate::output::{Arrived, Output, Timer, TimerKind};
 use crate::segment::{Kind, Segment};
-use crate::sending::Stopped;
 use connection::Connection;
 use pathweave_units::Time;
 #[cfg(feature = "checks")]
 pub(crate) use subflow::AtOnce;
 pub(crate) use subflow::{Acknowledgement, Arrival, Receiver, Taken};
+
+/// What the sending half says of its end when it is told to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stopped {
+    /// Number of data segments in all.
+    pub(crate) total: u32,
+    /// Payload of the last of them.
+    pub(crate) last_payload: u16,
+}
 
 /// The receiving halves of all connections.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! What results and self-checks read of receiving halves.
 
 use super::{Receiver, Receiving};
-use crate::output::{ReceivingId, ReceivingSubflow};
+use crate::ends::{ReceivingId, ReceivingSubflow};
 use pathweave_units::{Bytes, Time};
 
 /// What can be seen of a subflow's receiving half from outside.

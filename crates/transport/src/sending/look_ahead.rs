@@ -1,7 +1,7 @@
 //! What the next packets need is fetched from memory together.
 
 use super::{Sender, Sending};
-use crate::output::{End, SendingSubflow};
+use crate::ends::{End, SendingSubflow};
 use crate::segment::Segment;
 use pathweave_control::Path;
 use std::hint::black_box;

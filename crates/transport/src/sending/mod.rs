@@ -39,9 +39,9 @@ pub(crate) use subflow::RecoveryState;
 pub use view::SendingView;
 
 use crate::Config;
-use crate::output::{
-    Arrived, End, Output, ReceivingSubflow, SendingId, SendingSubflow, Timer, TimerKind,
-};
+use crate::ends::{End, ReceivingSubflow, SendingId, SendingSubflow};
+use crate::output::{Arrived, Output, Timer, TimerKind};
+use crate::receiving::Stopped;
 use crate::segment::{Kind, SackBlocks, Segment};
 use crate::tick::Tick;
 use account::Account;
@@ -59,15 +59,6 @@ impl Controller for NoController {
     fn on_ack(&mut self, _: &mut Paths<'_>, _: SubflowId, _: &Ack) {}
     fn on_loss(&mut self, _: &mut Paths<'_>, _: SubflowId, _: Loss, _: Time) {}
     fn on_subflow(&mut self, _: &mut Paths<'_>, _: SubflowId, _: Change) {}
-}
-
-/// What the sending half says of its end when it is told to stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stopped {
-    /// Number of data segments in all.
-    pub(crate) total: u32,
-    /// Payload of the last of them.
-    pub(crate) last_payload: u16,
 }
 
 /// The sending halves of all connections.

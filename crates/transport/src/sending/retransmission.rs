@@ -5,7 +5,8 @@ use super::repair::Awaits;
 use super::small_queue::try_again;
 use super::subflow::{Phase, RecoveryState, Sender};
 use crate::Config;
-use crate::output::{Output, SendingId, TimerKind};
+use crate::ends::SendingId;
+use crate::output::{Output, TimerKind};
 use pathweave_control::Change;
 use pathweave_units::Time;
 

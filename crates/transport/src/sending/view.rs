@@ -4,7 +4,7 @@ use super::retransmission::{awaits_reinjection, has_failed};
 use super::subflow::Phase;
 use super::{Sender, Sending};
 use crate::RttHistogram;
-use crate::output::{ReceivingId, SendingId, SendingSubflow};
+use crate::ends::{ReceivingId, SendingId, SendingSubflow};
 use crate::receiving::Receiving;
 use crate::segment::UNLIMITED;
 use pathweave_control::Path;
