@@ -7,6 +7,7 @@ pub mod kernel;
 pub mod manual;
 pub mod metrics;
 mod own_command;
+mod plural;
 mod run_folder;
 mod socket_option;
 pub mod testbed;

@@ -60,7 +60,10 @@ use crate::{
 use alloc::boxed::Box;
 use pathweave_units::Time;
 
+mod bounds;
 mod linux;
+
+use bounds::{SMALLEST_ALPHA, TOO_FEW_SAMPLES};
 
 /// wVegas in the registry.
 pub const ENTRY: Entry = Entry {
@@ -114,10 +117,6 @@ pub const ENTRY: Entry = Entry {
         _ => Box::new(WVegas::new(parameters)),
     },
 };
-
-/// Rounds with this many samples or fewer say nothing about queues.
-const TOO_FEW_SAMPLES: u32 = 2;
-const SMALLEST_ALPHA: f64 = 2.0;
 
 #[derive(Clone, Debug)]
 struct WVegas {

@@ -1,6 +1,7 @@
 //! Runs that end before their flows can.
 
-use super::{Warning, about, uses_group_size, with_headers};
+use super::Warning;
+use super::arithmetic::{about, uses_group_size, with_headers};
 use pathweave_fabric::Fabric;
 use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_traffic::Pattern;

@@ -1,7 +1,8 @@
 //! FCC with more flows than its price has room for.
 
+use super::Warning;
+use super::arithmetic::bdp;
 use super::crowd::Crowd;
-use super::{Warning, bdp};
 use pathweave_control::Value;
 use pathweave_network::Marking;
 use pathweave_scenario::Plan;

@@ -1,6 +1,7 @@
 //! Flows that fit into the initial windows of their subflows.
 
-use super::{Warning, uses_group_size};
+use super::Warning;
+use super::arithmetic::uses_group_size;
 use pathweave_scenario::Plan;
 use pathweave_traffic::Size;
 

@@ -2,7 +2,7 @@
 
 use super::Warning;
 use super::load::{self, Offered};
-use super::rounded;
+use super::arithmetic::rounded;
 use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
 use pathweave_fabric::{Fabric, LinkId, NodeId};
 use pathweave_scenario::Plan;

@@ -1,6 +1,7 @@
 //! Open-loop load that hosts cannot carry.
 
-use super::{Warning, rounded, with_headers};
+use super::Warning;
+use super::arithmetic::{rounded, with_headers};
 use pathweave_fabric::Fabric;
 use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_traffic::Pattern;

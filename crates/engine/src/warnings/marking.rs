@@ -1,6 +1,7 @@
 //! Marking thresholds that leave links idle after a cut, keep long queues, or never mark.
 
-use super::{Warning, bdp, in_packets, packet_times};
+use super::Warning;
+use super::arithmetic::{bdp, in_packets, packet_times};
 use pathweave_network::{Limit, Marking, QueueConfig, Threshold};
 use pathweave_scenario::{GroupPlan, Plan};
 use pathweave_units::{Rate, Time};

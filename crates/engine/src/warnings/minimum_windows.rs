@@ -1,7 +1,8 @@
 //! Too many subflows for their smallest windows: more packets are under way than a link and its marking threshold hold.
 
+use super::Warning;
+use super::arithmetic::{bdp, in_packets};
 use super::crowd::Crowd;
-use super::{Warning, bdp, in_packets};
 use pathweave_network::{Limit, Marking, Threshold};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;

@@ -1,6 +1,7 @@
 //! Retransmission timeouts that do not fit the round-trip time.
 
-use super::{Warning, about, packet_times};
+use super::Warning;
+use super::arithmetic::{about, packet_times};
 use pathweave_network::Limit;
 use pathweave_scenario::Plan;
 use pathweave_transport::{Config, Handshake};

@@ -208,7 +208,7 @@ fn program(object: &Object) -> Result<ProgramMut<'_>, libbpf_rs::Error> {
 
 fn load_program(chosen: &CgroupUse, needs_ecn: bool) -> Result<Object, Failure> {
     let cannot = |what: &str, error: libbpf_rs::Error| cannot(chosen, what, &error);
-    super::quiet_libbpf();
+    super::libbpf::quiet_libbpf();
     let mut open = ObjectBuilder::default()
         .open_memory(object::CGROUP)
         .map_err(|error| cannot("its program cannot be read", error))?;

@@ -1,12 +1,13 @@
 //! What `load` and `set` do where a controller of the name is loaded already.
 
 use super::instance::object_of;
+use super::pinned::Pinned;
 use super::pins::{Claim, Stillness};
 use super::replace::{finish, replace};
-use super::status::{Pinned, count};
 use super::{PREFIX, Request, fingerprint, load, pins, registered, unload};
 use crate::Failure;
 use crate::own_command::own_command;
+use crate::plural::count;
 use pathweave_control::{Entry, Value};
 use std::thread;
 use std::time::{Duration, Instant};

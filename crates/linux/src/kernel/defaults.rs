@@ -4,7 +4,6 @@
 //! Loading is done by a short command, so this is kept in a file that ends with the machine. Namespaces are told apart by
 //! their cookies, which the kernel gives only once; inode numbers come again.
 
-use super::sockets::{ALWAYS_THERE, DEFAULT};
 use super::{PREFIX, namespaces};
 use crate::run_folder;
 use crate::socket_option::get_option;
@@ -15,6 +14,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+/// What every kernel has, and every namespace may have.
+pub(super) const ALWAYS_THERE: &str = "reno";
+/// The default control of a network namespace.
+pub const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 /// Of Linux's `asm-generic/socket.h`; the `libc` crate does not have it.
 const SO_NETNS_COOKIE: i32 = 71;
 

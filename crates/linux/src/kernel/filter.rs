@@ -1,7 +1,7 @@
 //! Which subflows are shown: `--filter port=5201`.
 
+use super::kernel_names::{entry, kernel_name};
 use super::rows::Row;
-use super::{entry, kernel_name};
 use std::net::IpAddr;
 use std::str::FromStr;
 

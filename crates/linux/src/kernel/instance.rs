@@ -1,8 +1,10 @@
 //! One loaded controller: its settings, its pins, and what unloads it.
 
+use super::given::parse;
+use super::kernel_names::{PREFIX, kernel_name};
+use super::libbpf::{map_of, quiet_libbpf};
 use super::rows::{self, About, Connection};
 use super::settings::Settings;
-use super::unload::map_of;
 use super::{defaults, fingerprint, layout, object, pins, requirements};
 use crate::Failure;
 use libbpf_rs::{Link, MapCore, MapHandle, MapMut, Object, ObjectBuilder, OpenMapMut, OpenObject};
@@ -85,7 +87,7 @@ impl Request {
     ) -> Result<Request, Failure> {
         let mut given = Vec::new();
         let (mut minimum_window, mut failed_after) = (2, Request::FAILED_AFTER);
-        let before = text.split_whitespace().map(super::parse);
+        let before = text.split_whitespace().map(parse);
         let before = before.collect::<Result<Vec<_>, _>>()?;
         let is_set = |name: &str| sets.iter().any(|(set, _)| set == name);
         let kept = before.iter().filter(|(name, _)| !is_set(name));
@@ -134,14 +136,6 @@ fn integer(name: &str, value: &Value, most: u32) -> Result<u32, Failure> {
             shown(other)
         ))),
     }
-}
-
-/// What the kernel's names of these controllers begin with.
-pub const PREFIX: &str = "pw_";
-
-/// The kernel's name for a controller.
-pub fn kernel_name(controller: &str) -> String {
-    format!("{PREFIX}{controller}")
 }
 
 fn shown(value: &Value) -> String {
@@ -278,7 +272,7 @@ pub(super) fn verified(
     inheritance: Option<&Inheritance<'_>>,
 ) -> Result<(Object, u32), Failure> {
     let name = &request.kernel_name;
-    super::quiet_libbpf();
+    quiet_libbpf();
     let mut open = ObjectBuilder::default()
         .open_memory(bytes)
         .map_err(|error| refused(name, "its object cannot be read", &error))?;

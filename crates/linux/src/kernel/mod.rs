@@ -6,12 +6,16 @@ mod change;
 mod defaults;
 mod filter;
 mod fingerprint;
+mod given;
 mod instance;
+mod kernel_names;
 mod layout;
+mod libbpf;
 mod link_update;
 mod namespaces;
 mod object;
 mod operations;
+mod pinned;
 mod pins;
 mod probes;
 mod registered;
@@ -23,27 +27,31 @@ mod sockets;
 mod status;
 mod totals;
 mod unload;
+mod unpinned;
 mod utc;
 mod watch;
 
 pub(crate) use available::controls as available_controls;
 pub use cgroup::{CgroupUse, cgroup_uses, leave_cgroup, use_in_cgroup};
-pub use instance::{Loaded, PREFIX, Request, kernel_name, load};
+pub use instance::{Loaded, Request, load};
+pub use kernel_names::{PREFIX, entry, kernel_name};
 pub use object::names;
 pub use operations::Operations;
+pub use pinned::Pinned;
 pub use pins::{Claim, claim};
 pub use replace::replace;
 pub use requirements::{check, check_rights};
 pub use rows::{Connection, Row};
 pub use settings::{SUBFLOWS, Settings};
 pub use sockets::{Found, Socket, Uses, find as find_sockets};
-pub use status::Pinned;
 pub use totals::Totals;
 pub use unload::{Users, unload};
 
 use crate::Failure;
 use clap::Subcommand;
-use pathweave_control::{Entry, Value, find};
+use given::parse;
+use kernel_names::full_name;
+use pathweave_control::Entry;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -290,55 +298,9 @@ fn needs_ecn(entry: &Entry, kernel_name: &str) -> Result<bool, Failure> {
     Ok(Settings::of(entry, &parameters, 2)?.needs_ecn)
 }
 
-/// The controller of this name, with the kernel's prefix or without.
-///
-/// # Errors
-/// When the kernel has no counterpart of it.
-pub fn entry(name: &str) -> Result<&'static Entry, Failure> {
-    let name = name.strip_prefix(PREFIX).unwrap_or(name);
-    let there = names().any(|known| known == name);
-    find(name).filter(|_| there).ok_or_else(|| {
-        Failure::refused(format!("there is no controller \"{name}\" for the kernel")).hint(format!(
-            "there are {}",
-            names().collect::<Vec<_>>().join(", ")
-        ))
-    })
-}
-
-fn full_name(name: &str) -> String {
-    if name.starts_with(PREFIX) {
-        name.to_owned()
-    } else {
-        kernel_name(name)
-    }
-}
-
-/// `beta=4`, `gamma=1.05,1.1` or `suppression=off`.
-fn parse(set: &str) -> Result<(String, Value), Failure> {
-    let (name, text) = set.split_once('=').ok_or_else(|| {
-        Failure::refused(format!("\"{set}\" does not set a parameter")).hint("for example beta=4")
-    })?;
-    let number = |text: &str| text.trim().parse::<f64>().ok();
-    let value = if let Some(number) = number(text) {
-        Value::Number(number)
-    } else if let Some(numbers) = text.split(',').map(number).collect::<Option<Vec<f64>>>() {
-        Value::Numbers(numbers)
-    } else {
-        Value::Text(text.to_owned())
-    };
-    Ok((name.to_owned(), value))
-}
-
 fn interval(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.05..=3600.0).contains(&seconds) => Ok(seconds),
         _ => Err("from 0.05 to 3600 seconds".to_owned()),
-    }
-}
-
-/// Keeps libbpf from writing to the terminal: what it says comes with errors. `PATHWEAVE_LIBBPF` lets it.
-fn quiet_libbpf() {
-    if std::env::var_os("PATHWEAVE_LIBBPF").is_none() {
-        libbpf_rs::set_print(None);
     }
 }

@@ -46,7 +46,7 @@ pub fn print() -> Result<(), Failure> {
 }
 
 fn all() -> Vec<Probe> {
-    super::quiet_libbpf();
+    super::libbpf::quiet_libbpf();
     let newer = newer_kernel(&fs::read_to_string("/etc/os-release").unwrap_or_default());
     let needed = |what: &str, is_there: bool, remedy: &str| Probe {
         what: what.to_owned(),

@@ -6,14 +6,15 @@
 //! still have the old one, and the next command ends that.
 
 use super::instance::{Inheritance, held, layout_of, object_of, verified};
+use super::libbpf::{map_of, registered_map};
 use super::link_update::{self, Control};
+use super::pinned::Pinned;
 use super::pins::Claim;
 use super::sockets::{self, Found};
-use super::status::{Pinned, count};
-use super::unload::{map_of, registered_map};
 use super::{Request, cgroup, pins, requirements, utc};
 use crate::Failure;
 use crate::own_command::own_command;
+use crate::plural::count;
 use libbpf_rs::{Link, MapHandle, MapInfo};
 use serde::Serialize;
 use std::fs;

@@ -1,6 +1,6 @@
 //! Which sockets use a congestion control, in all network namespaces.
 
-use super::defaults::Defaults;
+use super::defaults::{ALWAYS_THERE, DEFAULT, Defaults};
 use super::namespaces;
 use super::object;
 use crate::Failure;
@@ -15,10 +15,6 @@ const AF_INET6: u8 = 10;
 const TCP_LISTEN: u8 = 10;
 /// Bytes of `struct found` in bpf/sockets.bpf.c.
 const FOUND: usize = 56;
-/// What every kernel has, and every namespace may have.
-pub(super) const ALWAYS_THERE: &str = "reno";
-/// The default control of a network namespace.
-pub const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 /// What uses a control in one network namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,7 +128,7 @@ fn walk(
 ) -> Result<Found, Failure> {
     let cannot =
         |error: libbpf_rs::Error| Failure::new(format!("sockets cannot be looked at: {error}"));
-    super::quiet_libbpf();
+    super::libbpf::quiet_libbpf();
     let mut open = ObjectBuilder::default()
         .open_memory(object::SOCKETS)
         .map_err(cannot)?;

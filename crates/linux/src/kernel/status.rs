@@ -1,111 +1,18 @@
 //! What is loaded, and who uses it.
 
 use super::cgroup::{CgroupUse, cgroup_uses};
+use super::pinned::{Pinned, half, unloading};
 use super::pins::Stillness;
 use super::registered::{self, Holder};
 use super::replace::Replacement;
-use super::rows::{self, About, Connection};
-use super::totals::Totals;
-use super::{pins, requirements, sockets, unload};
-use crate::own_command::{own_command, own_name};
+use super::unpinned::{LOOKS, held, unseen};
+use super::{pins, requirements, sockets};
+use crate::own_command::own_command;
+use crate::plural::count;
 use crate::{Failure, folders};
-use libbpf_rs::{ErrorKind, MapCore, MapHandle};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::net::SocketAddr;
-
-/// A pinned controller, as its pins show it.
-pub struct Pinned {
-    /// The kernel's name for it.
-    pub kernel_name: String,
-    connections: MapHandle,
-    about: About,
-    totals: MapHandle,
-}
-
-impl Pinned {
-    /// The one of this name.
-    ///
-    /// # Errors
-    /// When its pins are not all there.
-    pub fn open(kernel_name: &str) -> Result<Pinned, Failure> {
-        let open = |pin: &str| {
-            let path = pins::folder(kernel_name).join(pin);
-            MapHandle::from_pinned_path(&path).map_err(|error| match error.kind() {
-                ErrorKind::PermissionDenied => {
-                    folders::cannot("read", &path, &io::ErrorKind::PermissionDenied.into())
-                }
-                _ => half(kernel_name),
-            })
-        };
-        // First: where it may not be read, a link that does not open says less.
-        let connections = open(pins::CONNECTIONS)?;
-        let open_about = || {
-            let control = unload::registered_map(kernel_name).ok_or_else(|| half(kernel_name))?;
-            About::read(&open(&pins::about(control))?)
-        };
-        // Where a program is replaced meanwhile, the one before may have lost its pin.
-        let about = open_about().or_else(|_| open_about())?;
-        Ok(Pinned {
-            kernel_name: kernel_name.to_owned(),
-            connections,
-            about,
-            totals: open(pins::TOTALS)?,
-        })
-    }
-
-    /// All that are loaded, in the order of their names; a failure for one whose pins are not all there. One that another
-    /// process is loading or unloading is left out.
-    ///
-    /// # Errors
-    /// When pins may not be looked at.
-    pub fn all() -> Result<Vec<Result<Pinned, Failure>>, Failure> {
-        let mut all = Vec::new();
-        for name in pins::loaded()? {
-            let stillness = pins::keep_still(&name);
-            let opened = Pinned::open(&name);
-            let is_passing = matches!(stillness, Ok(Stillness::Changing | Stillness::NoPins));
-            if opened.is_ok() || !is_passing {
-                all.push(opened);
-            }
-        }
-        Ok(all)
-    }
-
-    /// The connections that have rows now.
-    pub fn connections(&self) -> Vec<Connection> {
-        rows::connections(&self.connections, &self.about)
-    }
-
-    /// What it was loaded with, for people.
-    pub fn text(&self) -> &str {
-        &self.about.text
-    }
-
-    /// Of the program that new sockets get: 1, and one more with each that has replaced another.
-    pub fn generation(&self) -> u32 {
-        self.about.generation
-    }
-
-    /// Its program and its settings.
-    pub(super) fn about(&self) -> &About {
-        &self.about
-    }
-
-    /// How many connections can have rows at one time.
-    pub fn capacity(&self) -> u32 {
-        self.connections.max_entries()
-    }
-
-    /// What it has done since it was loaded.
-    ///
-    /// # Errors
-    /// When the kernel does not show it.
-    pub fn totals(&self) -> Result<Totals, Failure> {
-        Totals::read(&self.totals)
-    }
-}
 
 /// How a controller stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -129,10 +36,6 @@ enum State {
     /// Neither registered nor pinned any more: `status` says nothing of it.
     Gone,
 }
-
-/// How many looks are taken before a registered controller without a pin and a holder counts as unknown: its loader may pin
-/// it, and end, between two steps of a look.
-pub(super) const LOOKS: usize = 3;
 
 /// All that `status` says.
 #[derive(Serialize)]
@@ -314,7 +217,7 @@ impl Controller {
                 });
                 self.subflows = connections.iter().map(|c| c.subflows.len()).sum();
                 self.replacement = Replacement::of(&pinned, &found);
-                self.text = pinned.about.text.clone();
+                self.text = pinned.about().text.clone();
                 let words = self
                     .text
                     .split_whitespace()
@@ -456,66 +359,4 @@ fn print_controller(one: &Controller) {
             println!("    {}{mptcp}{row}", socket.text);
         }
     }
-}
-
-/// What a command says of a controller that is registered and has no link pinned here.
-pub fn unpinned(kernel_name: &str) -> Failure {
-    let holders = registered::holders(kernel_name);
-    if holders.is_empty() {
-        unseen(kernel_name)
-    } else {
-        Failure::refused(held(kernel_name, &holders))
-    }
-}
-
-/// What `unload` says when its pins are gone and it is still registered.
-pub fn still_held(kernel_name: &str) -> Failure {
-    let holders = registered::holders(kernel_name);
-    if holders.is_empty() {
-        return Failure::new(format!(
-            "{kernel_name} has no pins any more and is still registered: a process or a pin that cannot be seen here holds its link"
-        ))
-        .hint("it goes when that does");
-    }
-    let processes: Vec<String> = holders.iter().map(|one| one.pid.to_string()).collect();
-    Failure::new(held(kernel_name, &holders))
-        .hint(format!("end what holds it: kill {}", processes.join(" ")))
-}
-
-fn held(kernel_name: &str, holders: &[Holder]) -> String {
-    let holders: Vec<String> = holders
-        .iter()
-        .map(|holder| format!("process {} ({})", holder.pid, holder.command))
-        .collect();
-    format!(
-        "{kernel_name} is registered without a pin by {}, and goes when that ends",
-        holders.join(" and ")
-    )
-}
-
-/// What a command says where it sees no pin and no holder of a registered controller.
-pub(super) fn unseen(kernel_name: &str) -> Failure {
-    let why = if pins::has_file_system() {
-        "its link is not pinned in the BPF file system that is at /sys/fs/bpf here, and no process that can be seen holds it"
-    } else {
-        "there is no BPF file system at /sys/fs/bpf in this mount namespace"
-    };
-    Failure::unknown(format!("{kernel_name} is registered, but {why}")).hint(format!(
-        "look where it was loaded: as root, outside of containers and `ip netns exec`, for example `nsenter --mount=/proc/1/ns/mnt {} kernel status`",
-        own_name()
-    ))
-}
-
-fn half(kernel_name: &str) -> Failure {
-    Failure::new(format!("{kernel_name} is only half loaded"))
-        .hint(format!("{} removes it", unloading(kernel_name)))
-}
-
-fn unloading(kernel_name: &str) -> String {
-    own_command(&format!("kernel unload {kernel_name}"))
-}
-
-/// "1 subflow", "2 subflows".
-pub fn count(number: usize, of: &str) -> String {
-    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
 }

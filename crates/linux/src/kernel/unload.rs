@@ -2,13 +2,15 @@
 
 use super::cgroup::{self, CgroupUse, cgroup_uses};
 use super::defaults::{self, Defaults};
+use super::libbpf::registered_map;
 use super::pins::Claim;
 use super::sockets::{self, Instead, Uses};
-use super::status::count;
-use super::{available, pins, registered, requirements, status};
+use super::unpinned::{LOOKS, still_held, unpinned, unseen};
+use super::{available, pins, registered, requirements};
 use crate::Failure;
 use crate::own_command::own_command;
-use libbpf_rs::{Link, MapHandle, MapInfo};
+use crate::plural::count;
+use libbpf_rs::{MapHandle, MapInfo};
 use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -64,7 +66,7 @@ pub fn unload(kernel_name: &str, users: Users<'_>) -> Result<(), Failure> {
     defaults::forget(kernel_name);
     drop(claim);
     match program {
-        _ if is_held => Err(status::still_held(kernel_name)),
+        _ if is_held => Err(still_held(kernel_name)),
         Some(id) => wait_until_gone(kernel_name, id),
         None => Ok(()),
     }
@@ -79,7 +81,7 @@ fn claim(kernel_name: &str) -> Result<Claim, Failure> {
             return Ok(claim);
         }
         let failure = not_loaded(kernel_name);
-        if looks == status::LOOKS || failure != status::unseen(kernel_name) {
+        if looks == LOOKS || failure != unseen(kernel_name) {
             return Err(failure);
         }
         looks += 1;
@@ -152,21 +154,6 @@ fn move_all(kernel_name: &str, instead: &Instead) -> Result<(), Failure> {
     }
 }
 
-/// The map that holds the registered control, if its link was pinned.
-pub(super) fn registered_map(kernel_name: &str) -> Option<u32> {
-    super::quiet_libbpf();
-    let link = Link::open(pins::folder(kernel_name).join(pins::LINK)).ok()?;
-    map_of(&link)
-}
-
-/// The map that holds what a link has registered.
-pub(super) fn map_of(link: &Link) -> Option<u32> {
-    match link.info().ok()?.info {
-        libbpf_rs::query::LinkTypeInfo::StructOps(about) => Some(about.map_id),
-        _ => None,
-    }
-}
-
 /// Waits until the kernel has taken the name back: it does so some time after the link has gone, and not at all where
 /// another process holds the link. Those that wait for the claim are to find nothing then.
 fn is_unregistered_in_time(kernel_name: &str) -> Result<bool, Failure> {
@@ -203,7 +190,7 @@ pub(super) fn not_loaded(kernel_name: &str) -> Failure {
     let failure = Failure::refused(format!("{kernel_name} is not loaded"));
     match registered::has(kernel_name) {
         Ok(false) => {}
-        Ok(true) => return status::unpinned(kernel_name),
+        Ok(true) => return unpinned(kernel_name),
         Err(unseen) => return unseen,
     }
     let loaded = pins::loaded().unwrap_or_default();

@@ -1,9 +1,10 @@
 //! Live windows of all subflows.
 
 use super::filter::{self, Filter};
+use super::pinned::Pinned;
 use super::rows::{Connection, Row};
-use super::status::Pinned;
-use super::{pins, registered, requirements, status};
+use super::unpinned::unpinned;
+use super::{pins, registered, requirements};
 use crate::Failure;
 use crate::own_command::own_command;
 use rustix::event::{PollFd, Timespec, poll};
@@ -71,7 +72,7 @@ pub fn print(
         let pinned = Pinned::all()?;
         if pins::loaded()?.is_empty() {
             if let Some(name) = registered::names()?.first() {
-                return Err(status::unpinned(name));
+                return Err(unpinned(name));
             }
             return Err(Failure::refused("no controller is loaded")
                 .hint(format!("{} loads one", own_command("kernel load xmp"))));

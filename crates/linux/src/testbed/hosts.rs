@@ -1,21 +1,20 @@
 //! The hosts' side of a run: sockets in their namespaces, and the traffic on them.
 
-use super::clock::Clock;
-use super::congestion::Controllers;
 use super::connection::{Connection, PIECE, Setup};
 use super::fabric::Order;
 use super::frame::{MOST_SUBFLOWS, SLOTS};
-use super::namespace::{Home, Namespace};
-use super::quic::{QuicGroups, QuicHosts, QuicSettings};
+use super::group::controller;
+use super::news::News;
+use super::quic::QuicHosts;
+use super::shared::Shared;
 use super::sockets::{End, EventFlags, Sockets};
 use super::statistics;
 use super::stream::Stream;
 use super::subflows::{Join, PathManager};
 use crate::Failure;
-use pathweave_control::{Algorithm, Parameters};
 use pathweave_engine::live::{FlowOrder, FlowView, Hosts};
 use pathweave_fabric::LinkId;
-use pathweave_scenario::{GroupPlan, Plan};
+
 use pathweave_units::{Bytes, Time};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -26,52 +25,6 @@ use std::time::Duration;
 const TRY_AGAIN: Duration = Duration::from_micros(500);
 /// Pieces that one connection is read before others have their turn.
 const PIECES: u32 = 4;
-
-/// What all hosts have in common.
-pub struct Shared<'a> {
-    pub namespaces: &'a [Namespace],
-    pub home: &'a Home,
-    pub controllers: &'a Controllers,
-    pub clock: Clock,
-    pub seed: u64,
-    /// Largest segment that the devices carry.
-    pub segment: u16,
-    /// The traffic groups that QUIC plays, and what its endpoints have in common if there are any.
-    pub quic_groups: &'a QuicGroups,
-    pub quic: Option<QuicSettings>,
-    pub plan: &'a Plan,
-}
-
-/// What the run should know of its flows.
-#[derive(Default)]
-pub struct News {
-    /// Flows that are complete, and the bytes that came.
-    complete: Vec<(u32, u64)>,
-    /// Flows that have got further.
-    progressed: Vec<(u32, u64)>,
-    /// What has gone wrong first.
-    failure: Option<Failure>,
-}
-
-impl News {
-    /// A flow is complete with this many bytes.
-    pub fn complete(&mut self, flow: u32, received: u64) {
-        self.complete.push((flow, received));
-    }
-
-    /// More of a flow has come: this many bytes by now.
-    pub fn progressed(&mut self, flow: u32, received: u64, is_complete: bool) {
-        self.progressed.push((flow, received));
-        if is_complete {
-            self.complete(flow, received);
-        }
-    }
-
-    /// Something has gone wrong.
-    pub fn fail(&mut self, failure: Failure) {
-        self.failure.get_or_insert(failure);
-    }
-}
 
 /// Plays all hosts of a run on one thread.
 pub struct RealHosts<'a> {
@@ -301,15 +254,6 @@ fn open_subflows(
         }
     }
     Ok(true)
-}
-
-/// The controller of a group's flow: a listed one may have its own.
-pub fn controller(group: &GroupPlan, listed: Option<u32>) -> (&Algorithm, &Parameters) {
-    let own = listed.and_then(|entry| group.listed[entry as usize].controller.as_ref());
-    own.map_or(
-        (&group.controller, &group.parameters),
-        |(controller, parameters)| (controller, parameters),
-    )
 }
 
 impl Hosts for RealHosts<'_> {

@@ -1,5 +1,6 @@
 //! What a testbed cannot do, said before anything is tried.
 
+use super::group::most_subflows_of;
 use super::namespace::has_parameter;
 use super::quic::QuicGroups;
 use super::tun::MINIMUM_RTO;
@@ -21,12 +22,6 @@ pub fn is_multipath(plan: &Plan, quic: &QuicGroups) -> bool {
 /// Most subflows of the plan's flows.
 pub fn most_subflows(plan: &Plan) -> u32 {
     plan.groups.iter().map(most_subflows_of).max().unwrap_or(1)
-}
-
-/// Most subflows of a group's flows.
-pub fn most_subflows_of(group: &GroupPlan) -> u32 {
-    let listed = group.listed.iter().filter_map(|flow| flow.subflows);
-    listed.chain([group.subflows]).max().unwrap_or(1)
 }
 
 /// Checks a plan.

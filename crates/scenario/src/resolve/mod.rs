@@ -24,6 +24,7 @@ mod reach;
 mod recordings;
 mod report;
 mod run;
+mod scene;
 mod size;
 mod subflows;
 
@@ -32,10 +33,9 @@ use crate::plan::{GroupPlan, Plan};
 use crate::schema::{File, Jitter, TransportTable};
 pub use report::Convert;
 pub(crate) use report::Report;
+pub(crate) use scene::Scene;
 
 use hosts::Names;
-use pathweave_fabric::Fabric;
-use pathweave_fabric::routing::RoutingKind;
 use pathweave_transport::HostPort;
 
 /// Makes a plan for one seed. Afterwards `file` holds every default written out, so that making the
@@ -150,13 +150,4 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
         timeouts_are_chosen: true,
         matched_bursts: Vec::new(),
     })
-}
-
-/// What the parts of a variant are checked against.
-pub(crate) struct Scene<'a> {
-    pub fabric: &'a Fabric,
-    pub names: &'a Names<'a>,
-    pub routing: &'a RoutingKind,
-    pub reach: reach::Reach<'a>,
-    pub seed: u64,
 }

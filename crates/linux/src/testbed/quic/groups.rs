@@ -1,7 +1,7 @@
 //! Which traffic groups QUIC plays, and under which controllers.
 
 use crate::Failure;
-use crate::testbed::refusal::most_subflows_of;
+use crate::testbed::group::most_subflows_of;
 use pathweave_control::{Algorithm, Parameters, Start, Value};
 use pathweave_noq::Coupled;
 use pathweave_scenario::{GroupPlan, Plan};
