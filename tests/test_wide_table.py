@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from pathweave.cli.tables import plain_table
+from pathweave.cli.terminal_table import plain_table
 from pathweave.cli.wide_table import fitting
 
 NAMES = ["DCTCP", "XMP-4", "a variant with a rather long name"]

@@ -12,7 +12,7 @@ from pathweave.results.units import number, rate_unit, scale, time_unit
 from pathweave.statistics.holm import CORRECTION
 
 if TYPE_CHECKING:
-    from pathweave.changes.changes import Changes, Variant
+    from pathweave.changes.findings import Findings, Variant
     from pathweave.changes.judge import Change
     from pathweave.changes.side import Side
 
@@ -22,7 +22,7 @@ _MOST_DIGITS = 9
 """Digits of a mean that are shown at most."""
 
 
-def introduction(changes: Changes) -> list[str]:
+def introduction(changes: Findings) -> list[str]:
     """What is compared, what differs in the settings, and how runs belong together."""
     lines = [_of(changes.a), _of(changes.b), "", *setting_lines(changes)]
     if changes.at:
@@ -30,7 +30,7 @@ def introduction(changes: Changes) -> list[str]:
     return [*lines, "", *method_lines(changes)]
 
 
-def population(changes: Changes) -> str:
+def population(changes: Findings) -> str:
     """Whom the compared values are over, in words."""
     if changes.at:
         return f"what happened in {changes.at}, unfinished flows at their age"
@@ -40,7 +40,7 @@ def population(changes: Changes) -> str:
     )
 
 
-def setting_lines(changes: Changes) -> list[str]:
+def setting_lines(changes: Findings) -> list[str]:
     """What differs in the settings, line by line: "k: 10 / 20"."""
     found = sentences(changes.differences, most=_ALL)
     own: dict[tuple[str, ...], list[str]] = {}
@@ -57,7 +57,7 @@ def setting_lines(changes: Changes) -> list[str]:
     return ["Settings that differ (A / B):", *(f"  {line}" for line in found)]
 
 
-def method_lines(changes: Changes) -> list[str]:
+def method_lines(changes: Findings) -> list[str]:
     """How runs belong together, and what a verdict rests on."""
     ways: dict[str, list[str]] = {}
     for variant in changes.variants:
@@ -99,7 +99,7 @@ def _way(variant: Variant) -> str:
     return f"not paired (Welch's interval): {variant.pairing.why}"
 
 
-def as_html(changes: Changes) -> str:
+def as_html(changes: Findings) -> str:
     """The comparison for notebooks."""
     heads = ("variant", "quantity", "of", "A", "B", "B less A", "in %", "verdict")
     lines = "".join(f"<div>{escape(line)}</div>" for line in introduction(changes) if line)
@@ -164,7 +164,7 @@ def unit_of(*changes: Change) -> str:
     }[changes[0].metric.unit]
 
 
-def summary(changes: Changes) -> str:
+def summary(changes: Findings) -> str:
     """The outcome in one sentence."""
     if changes.identical:
         return "All results are identical to the last bit."

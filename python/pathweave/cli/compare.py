@@ -98,7 +98,7 @@ def _print_variant(console: Console, changes: Changes, label: str) -> None:
     from rich.text import Text
 
     from pathweave.changes.present import difference_text, percent_text, unit_of, value_text
-    from pathweave.cli.tables import plain_table
+    from pathweave.cli.terminal_table import plain_table
     from pathweave.results.present import unit_text
 
     here = [each for each in changes.changes if each.variant == label]

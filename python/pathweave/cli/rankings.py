@@ -35,7 +35,7 @@ def print_rankings(console: Console, scenario: StoredScenario, baseline: str | N
 
 
 def _print(console: Console, scenario: StoredScenario, ranking: Ranking) -> None:
-    from pathweave.cli.tables import show_table
+    from pathweave.cli.terminal_table import show_table
 
     if ranking.standings:
         show_table(console, ranking_table(scenario, ranking), _STYLES)

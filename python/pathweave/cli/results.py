@@ -45,7 +45,7 @@ def results(
 
 
 def _print(console: Console, entries: list[Entry], others: list[str]) -> None:
-    from pathweave.cli.tables import plain_table
+    from pathweave.cli.terminal_table import plain_table
     from pathweave.cli.wide_table import print_table
     from pathweave.results.units import size_text
 

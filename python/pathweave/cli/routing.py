@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from pathweave.cli.tables import plain_table
+from pathweave.cli.terminal_table import plain_table
 from pathweave.results.read import find_runs
 from pathweave.results.routing import judgements
 from pathweave.results.units import number, rate_unit, scale

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from pathweave.cli.rankings import print_rankings
-from pathweave.cli.wide_table import print_table
+from pathweave.cli.terminal_table import plain_table, show, show_table
 from pathweave.results.axis_columns import axis_column
 from pathweave.results.collective_summary import summarise_collectives
 from pathweave.results.measures import Measure
@@ -23,19 +20,13 @@ from pathweave.results.testbed import facts, remarks
 from pathweave.results.units import number, rate_unit, scale, time_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     import polars as pl
     from rich.console import Console
+    from rich.table import Table
 
-    from pathweave.results import tabular
     from pathweave.results.read import StoredScenario
-
-
-_NAME_WIDTH = 11
-"""Columns that names have at least, so that numbers do not fold them into single letters."""
-_HEAD = 12
-"""Columns of a head, which is folded at words."""
 
 
 def print_results(console: Console, scenario: StoredScenario, baseline: str | None = None) -> None:
@@ -54,69 +45,20 @@ def print_results(console: Console, scenario: StoredScenario, baseline: str | No
         show_table(console, table)
     jobs = summarise_jobs(scenario)
     if not jobs.is_empty():
-        _show(console, *_jobs_table(scenario, jobs))
+        show(console, *_jobs_table(scenario, jobs))
     collectives = summarise_collectives(scenario)
     if not collectives.is_empty():
         for rows in collectives.partition_by("group", maintain_order=True):
-            _show(console, *_collectives_table(scenario, rows))
+            show(console, *_collectives_table(scenario, rows))
     print_rankings(console, scenario, baseline)
     optimum = summarise_optimum(scenario)
     if not optimum.is_empty():
         for group in optimum["group"].unique(maintain_order=True):
             rows = optimum.filter(optimum["group"] == group)
-            _show(console, *_optimum_table(scenario, str(group), rows))
+            show(console, *_optimum_table(scenario, str(group), rows))
     if scenario.expected:
         for table in published_tables(scenario):
             show_table(console, table)
-
-
-def _show(console: Console, title: str, table: Table) -> None:
-    console.print()
-    console.print(Text(title))
-    print_table(console, table)
-
-
-def show_table(
-    console: Console, table: tabular.Table, styles: Mapping[str, str] | None = None
-) -> None:
-    """Print a table with its caption and footnotes; of its columns those that are brief.
-
-    `styles` gives texts of cells a style: {"better": "green"}.
-    """
-    _show(console, table.caption, rich_table(table, styles or {}))
-    for note in table.footnotes:
-        console.print(Text(note))
-
-
-def rich_table(table: tabular.Table, styles: Mapping[str, str]) -> Table:
-    """A table for the terminal, of the columns that are brief."""
-    kept = [place for place, column in enumerate(table.columns) if column.brief]
-    found = plain_table(*("\n".join(wrap(table.columns[place].text, _HEAD)) for place in kept))
-    for section in table.sections:
-        if section.name:
-            found.add_row(Text(section.name, style="italic"))
-        for row in section.rows:
-            found.add_row(row.name, *(_text(row.cells[place], styles) for place in kept))
-    return found
-
-
-def _text(cell: tabular.Cell, styles: Mapping[str, str]) -> Text:
-    text = Text(cell.text, style=styles.get(cell.text, ""))
-    if cell.note:
-        text.append(f" {cell.note}", style="yellow" if cell.outside else "")
-    return text
-
-
-def plain_table(*heads: str) -> Table:
-    """A table whose first column names the variant and the others hold numbers."""
-    table = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim",
-        show_edge=False,
-    )  # fmt: skip
-    table.add_column("", overflow="fold", min_width=_NAME_WIDTH)
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True, vertical="bottom")
-    return table
 
 
 def _add_rows(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from pathweave.controller.compiled import Compiled
+    from pathweave.controller.compiling import Compiled
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ def load(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
             _try(cls, describe)
         else:
             # numpy and numba are loaded by those alone that need them.
-            from pathweave.controller.compiled import CompiledController, compile_functions
+            from pathweave.controller.compiled import CompiledController
+            from pathweave.controller.compiling import compile_functions
 
             if not issubclass(cls, CompiledController):
                 raise DeclarationError(
