@@ -2,11 +2,13 @@
 
 use crate::packets::{PacketKey, PacketMix};
 use crate::segment::UNLIMITED;
+use crate::setting_values::{ReceiveWindow, SendBundle, TickPhase};
 use crate::settings::{
-    ABOVE_ZERO, Bundle, Count, CountOr, Duration, Flag, OneOf, Packets, PacketsOrNone, Phase, Size,
-    Volume, Window, settings, words,
+    ABOVE_ZERO, Bundle, Count, CountOr, Duration, Flag, Form, OneOf, Packets, PacketsOrNone, Phase,
+    Size, Value, Volume, Window, expected, settings, words,
 };
 use pathweave_units::{Bytes, Rate, Time};
+use std::fmt;
 
 words! {
     /// What acknowledgements say of losses.
@@ -181,52 +183,77 @@ const SET_RATES: [&str; 6] = ["fcc", "rcp", "xcp", "decn", "vcp", "mlcp"];
 /// Timeouts in a row after which Linux gives up a connection (tcp_retries2).
 const RETRIES: u32 = 15;
 
-/// The phase of a host's timer ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TickPhase {
-    /// Drawn for each host from the seed.
-    ByHost,
-    /// The same for all hosts: a tick falls this long before the run starts.
-    Shared(Time),
+/// A setting of a transport.
+pub struct Setting {
+    /// Its key in a scenario.
+    pub key: &'static str,
+    /// Whether resolved scenarios omit it when it is as in [`Config::textbook`]. This keeps the hashes of results that are
+    /// older than the setting.
+    pub added: bool,
+    pub(crate) documentation: &'static [&'static str],
+    pub(crate) forms: fn() -> Vec<Form>,
+    pub(crate) words: &'static [&'static str],
+    pub(crate) get: fn(&Config) -> Value,
+    pub(crate) set: fn(&mut Config, Value) -> bool,
 }
 
-/// How many packets a host's network card takes at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendBundle {
-    /// At most this many.
-    Packets(u32),
-    /// At most [`SendBundle::AT_HIGH_RATES`] if the fastest port of the host has [`SendBundle::HIGH_RATE`] or more,
-    /// otherwise one.
-    ByPortRate,
-}
-
-impl SendBundle {
-    /// Packets of 1500 B in 64 KB.
-    pub const AT_HIGH_RATES: u32 = 45;
-    /// The rate from which on there are bundles.
-    pub const HIGH_RATE: Rate = Rate::from_gbps(10);
-
-    /// Most packets of a bundle on a host whose fastest port has this rate.
-    pub fn packets(self, port: Rate) -> u32 {
-        match self {
-            SendBundle::Packets(packets) => packets,
-            SendBundle::ByPortRate if port >= SendBundle::HIGH_RATE => SendBundle::AT_HIGH_RATES,
-            SendBundle::ByPortRate => 1,
-        }
+impl fmt::Debug for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Setting({})", self.key)
     }
 }
 
-/// How much a receiver lets be sent ahead of what it could deliver in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReceiveWindow {
-    /// As much as the sender likes.
-    Unlimited,
-    /// This much on the whole connection.
-    Connection(Bytes),
-    /// This much on each subflow.
-    Subflow(Bytes),
-    /// As much as the receive buffer, which grows with what the application reads, has room for.
-    Auto,
+impl Setting {
+    /// All of them, in the order of their declaration.
+    pub fn all() -> &'static [Setting] {
+        SETTINGS
+    }
+
+    /// The one with this key.
+    pub fn find(key: &str) -> Option<&'static Setting> {
+        Setting::all().iter().find(|setting| setting.key == key)
+    }
+
+    /// Its description.
+    pub fn help(&self) -> String {
+        let lines = self.documentation.iter().map(|line| line.trim());
+        lines.collect::<Vec<_>>().join(" ")
+    }
+
+    /// The values it accepts.
+    pub fn forms(&self) -> Vec<Form> {
+        (self.forms)()
+    }
+
+    /// Its words, if it accepts nothing else.
+    pub fn words(&self) -> Option<&'static [&'static str]> {
+        Some(self.words).filter(|words| !words.is_empty())
+    }
+
+    /// Its value in a configuration.
+    pub fn value(&self, config: &Config) -> Value {
+        (self.get)(config)
+    }
+
+    /// Its value in a resolved scenario, if it appears there.
+    pub fn written(&self, config: &Config) -> Option<Value> {
+        let value = self.value(config);
+        let says = !self.added || value != self.value(&Config::textbook());
+        says.then_some(value)
+    }
+
+    /// Sets it.
+    ///
+    /// # Errors
+    /// What is wrong with the value; the message continues the key.
+    pub fn set(&self, config: &mut Config, value: Value) -> Result<(), String> {
+        let forms = self.forms();
+        let fits = forms.iter().find_map(|form| form.accepts(value));
+        if fits == Some(true) && (self.set)(config, value) {
+            return Ok(());
+        }
+        Err(format!("is {value}; expected {}", expected(&forms)))
+    }
 }
 
 settings! {

@@ -20,13 +20,14 @@ mod receiving;
 mod rtt_histogram;
 mod segment;
 mod sending;
+mod setting_values;
 mod settings;
 mod tick;
 
 pub use config::{
     AtOnceControllers, BackoffUntil, Config, EcnUse, GrowthCount, Handshake, HostPort,
-    InitialWindowPer, Joins, LossDetection, ReceiveWindow, Recovery, Reduction, Reinject, RtoFloor,
-    SegmentScheduler, SendBundle, Source, SsthreshFrom, TickPhase,
+    InitialWindowPer, Joins, LossDetection, Recovery, Reduction, Reinject, RtoFloor,
+    SegmentScheduler, Setting, Source, SsthreshFrom,
 };
 pub use endpoints::{ConnectionId, Endpoints, open};
 pub use ends::{End, ReceivingId, ReceivingSubflow, SendingId, SendingSubflow};
@@ -36,5 +37,6 @@ pub use receiving::{Receiving, ReceivingView, Reception, Stopped};
 pub use rtt_histogram::RttHistogram;
 pub use segment::{Kind, NO_BLOCKS, SACK_BLOCKS, SackBlock, SackBlocks, Segment};
 pub use sending::{Opening, Scatter, Sending, SendingView, WAITS, Wait, Waits};
-pub use settings::{Form, Setting, Value, expected};
+pub use setting_values::{ReceiveWindow, SendBundle, TickPhase};
+pub use settings::{Form, Value, expected};
 pub use tick::Tick;

@@ -3,7 +3,7 @@
 //! `config.rs` declares them. The scenario reader, the JSON Schema, the tables in the documentation and the generator of
 //! random scenarios all use that declaration.
 
-use crate::{Config, ReceiveWindow, SendBundle, TickPhase};
+use crate::setting_values::{ReceiveWindow, SendBundle, TickPhase};
 use pathweave_units::{Bytes, Time};
 use std::fmt;
 
@@ -78,7 +78,7 @@ pub enum Form {
 
 impl Form {
     /// Whether a value is of this form and within its range; `None` when it is of another form.
-    fn accepts(&self, value: Value) -> Option<bool> {
+    pub(crate) fn accepts(&self, value: Value) -> Option<bool> {
         Some(match (*self, value) {
             (Form::Flag, Value::Flag(_))
             | (Form::Volume, Value::Volume(_))
@@ -124,79 +124,6 @@ impl fmt::Display for Form {
     }
 }
 
-/// A setting of a transport.
-pub struct Setting {
-    /// Its key in a scenario.
-    pub key: &'static str,
-    /// Whether resolved scenarios omit it when it is as in [`Config::textbook`]. This keeps the hashes of results that are
-    /// older than the setting.
-    pub added: bool,
-    pub(crate) documentation: &'static [&'static str],
-    pub(crate) forms: fn() -> Vec<Form>,
-    pub(crate) words: &'static [&'static str],
-    pub(crate) get: fn(&Config) -> Value,
-    pub(crate) set: fn(&mut Config, Value) -> bool,
-}
-
-impl fmt::Debug for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Setting({})", self.key)
-    }
-}
-
-impl Setting {
-    /// All of them, in the order of their declaration.
-    pub fn all() -> &'static [Setting] {
-        crate::config::SETTINGS
-    }
-
-    /// The one with this key.
-    pub fn find(key: &str) -> Option<&'static Setting> {
-        Setting::all().iter().find(|setting| setting.key == key)
-    }
-
-    /// Its description.
-    pub fn help(&self) -> String {
-        let lines = self.documentation.iter().map(|line| line.trim());
-        lines.collect::<Vec<_>>().join(" ")
-    }
-
-    /// The values it accepts.
-    pub fn forms(&self) -> Vec<Form> {
-        (self.forms)()
-    }
-
-    /// Its words, if it accepts nothing else.
-    pub fn words(&self) -> Option<&'static [&'static str]> {
-        Some(self.words).filter(|words| !words.is_empty())
-    }
-
-    /// Its value in a configuration.
-    pub fn value(&self, config: &Config) -> Value {
-        (self.get)(config)
-    }
-
-    /// Its value in a resolved scenario, if it appears there.
-    pub fn written(&self, config: &Config) -> Option<Value> {
-        let value = self.value(config);
-        let says = !self.added || value != self.value(&Config::textbook());
-        says.then_some(value)
-    }
-
-    /// Sets it.
-    ///
-    /// # Errors
-    /// What is wrong with the value; the message continues the key.
-    pub fn set(&self, config: &mut Config, value: Value) -> Result<(), String> {
-        let forms = self.forms();
-        let fits = forms.iter().find_map(|form| form.accepts(value));
-        if fits == Some(true) && (self.set)(config, value) {
-            return Ok(());
-        }
-        Err(format!("is {value}; expected {}", expected(&forms)))
-    }
-}
-
 /// All values that these forms accept, for a message that begins with "expected".
 pub fn expected(forms: &[Form]) -> String {
     let texts: Vec<String> = forms.iter().map(Form::to_string).collect();
@@ -213,8 +140,8 @@ pub(crate) trait Codec<T> {
     const WORDS: &'static [&'static str] = &[];
     fn forms(&self) -> Vec<Form>;
     fn value(&self, field: &T) -> Value;
-    /// Returns `None` if the value has none of the forms. `config` holds the settings read so far.
-    fn read(&self, value: Value, config: &Config) -> Option<T>;
+    /// Returns `None` if the value has none of the forms. `maximum_segment` is the size of packets, which is read first.
+    fn read(&self, value: Value, maximum_segment: u16) -> Option<T>;
 }
 
 /// An enumeration whose alternatives are words.
@@ -238,7 +165,7 @@ impl<T: Words> Codec<T> for OneOf {
         let entry = T::ALL.iter().find(|(alternative, ..)| alternative == field);
         Value::Word(entry.map_or("", |(_, word, _)| word))
     }
-    fn read(&self, value: Value, _: &Config) -> Option<T> {
+    fn read(&self, value: Value, _: u16) -> Option<T> {
         let entry = T::ALL
             .iter()
             .find(|(_, word, _)| value == Value::Word(word))?;
@@ -256,7 +183,7 @@ impl Codec<bool> for Flag {
     fn value(&self, field: &bool) -> Value {
         Value::Flag(*field)
     }
-    fn read(&self, value: Value, _: &Config) -> Option<bool> {
+    fn read(&self, value: Value, _: u16) -> Option<bool> {
         match value {
             Value::Flag(flag) => Some(flag),
             _ => None,
@@ -274,7 +201,7 @@ impl Codec<u32> for Count {
     fn value(&self, field: &u32) -> Value {
         Value::Count(*field)
     }
-    fn read(&self, value: Value, _: &Config) -> Option<u32> {
+    fn read(&self, value: Value, _: u16) -> Option<u32> {
         match value {
             Value::Count(count) => Some(count),
             _ => None,
@@ -292,7 +219,7 @@ impl Codec<Option<u32>> for CountOr {
     fn value(&self, field: &Option<u32>) -> Value {
         field.map_or(Value::Word(self.0), Value::Count)
     }
-    fn read(&self, value: Value, _: &Config) -> Option<Option<u32>> {
+    fn read(&self, value: Value, _: u16) -> Option<Option<u32>> {
         match value {
             Value::Count(count) => Some(Some(count)),
             Value::Word(word) if word == self.0 => Some(None),
@@ -314,7 +241,7 @@ impl Codec<f64> for Packets {
     fn value(&self, field: &f64) -> Value {
         Value::Packets(*field)
     }
-    fn read(&self, value: Value, _: &Config) -> Option<f64> {
+    fn read(&self, value: Value, _: u16) -> Option<f64> {
         match value {
             Value::Packets(packets) => Some(packets),
             _ => None,
@@ -341,11 +268,11 @@ impl Codec<f64> for PacketsOrNone {
             packets => Value::Packets(packets),
         }
     }
-    fn read(&self, value: Value, config: &Config) -> Option<f64> {
+    fn read(&self, value: Value, maximum_segment: u16) -> Option<f64> {
         let packets = match value {
             Value::Packets(packets) => packets,
             Value::Count(packets) => f64::from(packets),
-            Value::Volume(bytes) => bytes.get() as f64 / f64::from(config.maximum_segment.max(1)),
+            Value::Volume(bytes) => bytes.get() as f64 / f64::from(maximum_segment.max(1)),
             Value::Word("none") => f64::INFINITY,
             _ => return None,
         };
@@ -363,7 +290,7 @@ impl Codec<u16> for Size {
     fn value(&self, field: &u16) -> Value {
         Value::Size(Bytes::new(u64::from(*field)))
     }
-    fn read(&self, value: Value, _: &Config) -> Option<u16> {
+    fn read(&self, value: Value, _: u16) -> Option<u16> {
         match value {
             Value::Size(size) => u16::try_from(size.get()).ok(),
             _ => None,
@@ -381,7 +308,7 @@ impl Codec<Bytes> for Volume {
     fn value(&self, field: &Bytes) -> Value {
         Value::Volume(*field)
     }
-    fn read(&self, value: Value, _: &Config) -> Option<Bytes> {
+    fn read(&self, value: Value, _: u16) -> Option<Bytes> {
         match value {
             Value::Volume(bytes) => Some(bytes),
             _ => None,
@@ -402,7 +329,7 @@ impl Codec<Time> for Duration {
     fn value(&self, field: &Time) -> Value {
         Value::Time(*field)
     }
-    fn read(&self, value: Value, _: &Config) -> Option<Time> {
+    fn read(&self, value: Value, _: u16) -> Option<Time> {
         match value {
             Value::Time(time) => Some(time),
             _ => None,
@@ -423,7 +350,7 @@ impl Codec<TickPhase> for Phase {
             TickPhase::Shared(phase) => Value::Time(phase),
         }
     }
-    fn read(&self, value: Value, _: &Config) -> Option<TickPhase> {
+    fn read(&self, value: Value, _: u16) -> Option<TickPhase> {
         match value {
             Value::Word("by-host") => Some(TickPhase::ByHost),
             Value::Time(phase) => Some(TickPhase::Shared(phase)),
@@ -445,7 +372,7 @@ impl Codec<SendBundle> for Bundle {
             SendBundle::ByPortRate => Value::Word("by-port-rate"),
         }
     }
-    fn read(&self, value: Value, _: &Config) -> Option<SendBundle> {
+    fn read(&self, value: Value, _: u16) -> Option<SendBundle> {
         match value {
             Value::Count(packets) => Some(SendBundle::Packets(packets)),
             Value::Word("by-port-rate") => Some(SendBundle::ByPortRate),
@@ -474,7 +401,7 @@ impl Codec<ReceiveWindow> for Window {
             ReceiveWindow::Subflow(bytes) => Value::VolumePerSubflow(bytes),
         }
     }
-    fn read(&self, value: Value, _: &Config) -> Option<ReceiveWindow> {
+    fn read(&self, value: Value, _: u16) -> Option<ReceiveWindow> {
         Some(match value {
             Value::Word("unlimited") => ReceiveWindow::Unlimited,
             Value::Word("auto") => ReceiveWindow::Auto,
@@ -541,8 +468,8 @@ macro_rules! settings {
             }
         }
 
-        pub(crate) const SETTINGS: &[$crate::settings::Setting] = &[
-            $( $crate::settings::Setting {
+        pub(crate) const SETTINGS: &[Setting] = &[
+            $( Setting {
                 key: stringify!($field),
                 added: [$(stringify!($added),)? ""].len() > 1,
                 documentation: &[$($documentation),+],
@@ -550,7 +477,7 @@ macro_rules! settings {
                 words: $crate::settings::words_of::<$type, _>(&$codec),
                 get: |config| $crate::settings::Codec::<$type>::value(&$codec, &config.$field),
                 set: |config, value| {
-                    match $crate::settings::Codec::<$type>::read(&$codec, value, config) {
+                    match $crate::settings::Codec::<$type>::read(&$codec, value, config.maximum_segment) {
                         Some(field) => {
                             config.$field = field;
                             true

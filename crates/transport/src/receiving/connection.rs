@@ -1,7 +1,7 @@
 //! What the subflows of a connection share at its receiving end.
 
+use super::at_once::AtOnce;
 use super::reassembly::Reassembly;
-use super::subflow::AtOnce;
 use crate::segment::UNLIMITED;
 use crate::{Config, PacketKey, Recovery, Tick};
 use pathweave_units::{Bytes, Time};

@@ -34,6 +34,20 @@ impl Saying {
 }
 
 impl Receiving {
+    /// The time of a bundle is over.
+    pub(super) fn on_gathering_timer(&mut self, index: u32, now: Time, out: &mut impl Output) {
+        let receiver = &mut self.receivers[index as usize];
+        if !receiver.gathering.is_due(now) {
+            return; // the bundle has ended before
+        }
+        let connection = &self.connections[receiver.connection as usize];
+        if receiver.end_gathering() {
+            acknowledge_gathered(receiver, connection, index, out);
+        } else {
+            delay_acknowledgement(receiver, connection, index, now, out);
+        }
+    }
+
     #[inline(always)]
     pub(super) fn on_data(
         &mut self,
@@ -218,7 +232,7 @@ fn note_arrival(
 }
 
 /// Acknowledges a bundle.
-pub(super) fn acknowledge_gathered(
+fn acknowledge_gathered(
     receiver: &mut Receiver,
     connection: &Connection,
     index: u32,
@@ -234,7 +248,7 @@ pub(super) fn acknowledge_gathered(
 
 /// An acknowledgement waits for more data.
 #[inline(always)]
-pub(super) fn delay_acknowledgement(
+fn delay_acknowledgement(
     receiver: &mut Receiver,
     connection: &Connection,
     index: u32,

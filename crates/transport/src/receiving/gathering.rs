@@ -1,8 +1,7 @@
 //! Receive offload: packets of a subflow that arrive close together are taken as one bundle, and one ACK answers it
 //! (generic receive offload in Linux).
 
-use super::data::{acknowledge_gathered, delay_acknowledgement};
-use super::{Receiver, Receiving};
+use super::subflow::Receiver;
 use crate::output::{Output, Timer, TimerKind};
 use pathweave_control::Feedback;
 use pathweave_units::Time;
@@ -49,6 +48,11 @@ pub(crate) enum Gathered {
 }
 
 impl Gathering {
+    /// Whether packets wait in it that are acknowledged at this time.
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        self.packets > 0 && self.ends == now
+    }
+
     /// Whether packets wait in it to be acknowledged.
     pub fn is_under_way(&self) -> bool {
         self.packets > 0
@@ -114,22 +118,6 @@ impl Receiver {
             Gathered::Joins => {}
         }
         None
-    }
-}
-
-impl Receiving {
-    /// The time of a bundle is over.
-    pub(super) fn on_gathering_timer(&mut self, index: u32, now: Time, out: &mut impl Output) {
-        let receiver = &mut self.receivers[index as usize];
-        if receiver.gathering.packets == 0 || receiver.gathering.ends != now {
-            return; // the bundle has ended before
-        }
-        let connection = &self.connections[receiver.connection as usize];
-        if receiver.end_gathering() {
-            acknowledge_gathered(receiver, connection, index, out);
-        } else {
-            delay_acknowledgement(receiver, connection, index, now, out);
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The receiving halves of connections: data and timers go in, acknowledgements and timers come out.
 
+mod at_once;
 mod connection;
 mod data;
 mod gathering;
@@ -14,10 +15,10 @@ pub use view::ReceivingView;
 use crate::ends::{End, ReceivingId, ReceivingSubflow, SendingSubflow};
 use crate::output::{Arrived, Output, Timer, TimerKind};
 use crate::segment::{Kind, Segment};
+#[cfg(feature = "checks")]
+pub(crate) use at_once::AtOnce;
 use connection::Connection;
 use pathweave_units::Time;
-#[cfg(feature = "checks")]
-pub(crate) use subflow::AtOnce;
 pub(crate) use subflow::{Acknowledgement, Arrival, Receiver, Taken};
 
 /// What the sending half says of its end when it is told to stop.

@@ -1,5 +1,6 @@
 //! The receiving end of one subflow: what has arrived, and when to acknowledge it.
 
+use super::at_once::AtOnce;
 use super::gathering::Gathering;
 use crate::Config;
 use crate::segment::{SackBlock, SackBlocks};
@@ -26,28 +27,6 @@ pub(crate) struct Arrival {
     pub has_feedback: bool,
     /// The connection's last segment.
     pub last: bool,
-}
-
-/// What of the configuration says when a packet is acknowledged at once.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AtOnce {
-    /// Data packets to one acknowledgement.
-    pub every: u32,
-    /// Whether one whose CE mark differs from the last one's is.
-    pub at_mark_change: bool,
-    /// Whether the connection's last segment is.
-    pub at_last: bool,
-}
-
-impl AtOnce {
-    #[cfg(any(test, feature = "checks"))]
-    pub fn new(config: &Config) -> AtOnce {
-        AtOnce {
-            every: config.ack_every,
-            at_mark_change: config.ack_at_mark_change && !config.ack_spans_marks,
-            at_last: config.ack_last,
-        }
-    }
 }
 
 /// What to do about a packet that has been taken in.

@@ -3,6 +3,7 @@
 mod account;
 mod acknowledgements;
 mod bundles;
+mod bursts;
 mod by_time;
 #[cfg(feature = "checks")]
 mod checks;

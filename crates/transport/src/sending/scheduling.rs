@@ -4,7 +4,6 @@ use super::Sending;
 use super::connection::Connection;
 use super::cut_round::CutRound;
 use super::subflow::Sender;
-use super::window_use::begin_burst;
 use crate::SegmentScheduler;
 use crate::output::{Output, PacketShape, TimerKind};
 use crate::segment::{NO_BLOCKS, Segment};
@@ -264,7 +263,7 @@ impl Sending {
         let sender = &mut self.senders[index as usize];
         let connection = &mut self.connections[sender.connection as usize];
         if connection.tracks_use {
-            begin_burst(sender, connection, 1, now);
+            sender.begin_burst(connection, 1, now);
         }
         let Sender { board, repair, .. } = sender;
         let number = board.push(data);
@@ -413,7 +412,7 @@ fn send_as<const LINUX: bool>(
     }
     if count > 0 {
         if LINUX && connection.tracks_use {
-            count = begin_burst(sender, connection, count, now);
+            count = sender.begin_burst(connection, count, now);
         }
         connection.pass_turn_on(number);
         if sender.deadline == Time::MAX && !(LINUX && connection.finds_losses_by_time) {

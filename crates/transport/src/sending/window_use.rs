@@ -1,8 +1,6 @@
 //! How much of its window a subflow uses. Linux lets a window grow only if it was filled, and reduces it after an idle time
 //! (tcp_cwnd_validate, tcp_is_cwnd_limited and tcp_cwnd_restart).
 
-use super::connection::Connection;
-use super::subflow::Sender;
 use pathweave_control::Path;
 use pathweave_units::Time;
 
@@ -21,9 +19,9 @@ pub(crate) struct WindowUse {
 
 /// Timeout, and the smallest window that idle time leaves.
 #[derive(Clone, Copy, Debug)]
-struct Limits {
-    timeout: Time,
-    initial_window: f64,
+pub(super) struct Limits {
+    pub timeout: Time,
+    pub initial_window: f64,
 }
 
 impl WindowUse {
@@ -41,7 +39,7 @@ impl WindowUse {
     }
 
     /// New packets are sent. Afterwards those from `una` to `next` are outstanding, and the congestion window is full or not.
-    fn note_sent(&mut self, (una, next): (u32, u32), is_full: bool, now: Time) {
+    pub(super) fn note_sent(&mut self, (una, next): (u32, u32), is_full: bool, now: Time) {
         self.last_sent = now;
         let outstanding = next - una;
         let is_more = !self.was_full && outstanding > self.most_outstanding;
@@ -66,7 +64,7 @@ impl WindowUse {
     }
 
     /// New data is sent with nothing outstanding: after more than a timeout, the window is halved per timeout.
-    fn restart(&mut self, path: &mut Path, limits: Limits, now: Time) {
+    pub(super) fn restart(&mut self, path: &mut Path, limits: Limits, now: Time) {
         let mut idle = now.saturating_sub(self.last_sent);
         if idle <= limits.timeout {
             return;
@@ -84,39 +82,4 @@ impl WindowUse {
 /// ssthresh becomes at least 3/4 of the window (tcp_current_ssthresh).
 fn raise_ssthresh(path: &mut Path) {
     path.ssthresh = path.ssthresh.max(0.75 * path.window);
-}
-
-fn limits(sender: &Sender, connection: &Connection) -> Limits {
-    Limits {
-        timeout: sender.timeout.current(connection.maximum_rto),
-        initial_window: connection.config.initial_window_of(connection.count()),
-    }
-}
-
-/// A subflow is about to send `count` new packets, which fit its window. Returns how many it may send: fewer if it was idle.
-#[inline(never)]
-pub(super) fn begin_burst(
-    sender: &mut Sender,
-    connection: &mut Connection,
-    count: u32,
-    now: Time,
-) -> u32 {
-    let number = sender.number;
-    let (una, next) = (sender.board.una(), sender.board.next());
-    if una == next && connection.config.idle_restart {
-        connection.controller.on_idle(number, now);
-        let limits = limits(sender, connection);
-        let path = &mut connection.paths[number.0 as usize];
-        if let Some(window_use) = &mut sender.window_use {
-            window_use.restart(path, limits, now);
-        }
-    }
-    let path = &connection.paths[number.0 as usize];
-    let room = sender.room(path);
-    // A probe may exceed the window by one packet.
-    let count = count.min(room.max(1));
-    if let Some(window_use) = &mut sender.window_use {
-        window_use.note_sent((una, next + count), count >= room, now);
-    }
-    count
 }
