@@ -1,0 +1,102 @@
+"""Compares Cargo.lock and the requirements with published advisories. `make audit` runs it.
+
+Status 0 also where the advisories cannot be had: it says so. Status 1 where a locked version
+has one.
+"""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+REQUIREMENTS = ["requirements.lock", "requirements-wheels.lock"]
+# Both ask a server, which may not answer.
+PATIENCE = 300
+
+
+def answer(command: list[str]) -> tuple[dict[str, Any] | None, str]:
+    """What a command prints as JSON, or nothing and why."""
+    try:
+        done = subprocess.run(  # noqa: S603
+            command, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return None, f"no answer within {PATIENCE} s"
+    try:
+        printed = json.loads(done.stdout)
+    except ValueError:
+        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        errors = [line for line in lines if "error" in line.lower()]
+        return None, (errors[:1] or lines[-1:] or ["it printed nothing"])[0]
+    return (printed, "") if isinstance(printed, dict) else (None, "it printed no object")
+
+
+def without(what: str, why: str) -> bool:
+    """Says that something was not audited, which is no reason to fail."""
+    print(f"{what}: not audited: {why}")
+    return True
+
+
+def crates() -> bool:
+    """Whether no locked crate has an advisory, as far as is known."""
+    if shutil.which("cargo-audit") is None:
+        return without("Cargo.lock", "cargo-audit is missing (cargo install --locked cargo-audit)")
+    database = os.environ.get("ADVISORY_DB")
+    where = ["--db", database, "--no-fetch"] if database else []
+    report, why = answer(["cargo", "audit", "--json", *where])
+    if report is None:
+        return without("Cargo.lock", f"the advisories of rustsec.org cannot be had: {why}")
+    data = report.get("database", {})
+    found = report["vulnerabilities"]["list"]
+    updated, count = data.get("last-updated", "an unknown date"), data.get("advisory-count", "?")
+    print(f"Cargo.lock: {len(found)} vulnerable, by {count} advisories of rustsec.org of {updated}")
+    for one in found:
+        package, advisory = one["package"], one["advisory"]
+        fixed = ", ".join(one.get("versions", {}).get("patched", [])) or "none"
+        about = f"{advisory['id']}, {advisory['title']}; fixed: {fixed}"
+        print(f"  {package['name']} {package['version']}: {about}")
+    for kind, warnings in report.get("warnings", {}).items():
+        for one in warnings:
+            advisory = (one.get("advisory") or {}).get("id", "no advisory")
+            print(f"  {one['package']['name']} {one['package']['version']}: {kind} ({advisory})")
+    return not found
+
+
+def python_packages(lock: str) -> bool:
+    """Whether no locked Python package has an advisory, as far as is known."""
+    command = [sys.executable, "-m", "pip_audit"]
+    if importlib.util.find_spec("pip_audit") is None:
+        return without(lock, "pip-audit is missing (.venv/bin/python -m pip install pip-audit)")
+    # The locks name every package with its hash: nothing has to be resolved or installed.
+    options = ["--disable-pip", "--require-hashes", "--requirement", lock]
+    report, why = answer([*command, *options, "--format", "json", "--progress-spinner", "off"])
+    if report is None:
+        return without(lock, f"the advisories of PyPI cannot be had: {why}")
+    packages = report["dependencies"]
+    known = [package for package in packages if "skip_reason" not in package]
+    if not known:
+        return without(lock, "PyPI's advisories cannot be had: it knows none of the packages here")
+    found = [(package, one) for package in known for one in package["vulns"]]
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    of = f"{len(known)} of {len(packages)} packages"
+    print(f"{lock}: {len(found)} advisories for {of}, by those of PyPI of {now}")
+    for package, one in found:
+        fixed = ", ".join(one["fix_versions"]) or "none"
+        print(f"  {package['name']} {package['version']}: {one['id']}; fixed: {fixed}")
+    return not found
+
+
+def main() -> int:
+    """The status."""
+    os.chdir(Path(__file__).parent.parent)
+    passed = [crates(), *(python_packages(lock) for lock in REQUIREMENTS)]
+    return 0 if all(passed) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
