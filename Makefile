@@ -254,8 +254,8 @@ test-kernels: deb
 	@failed=; for kernel in $(KERNELS); do release/deb/boot.sh $$kernel || failed="$$failed $$kernel"; done; \
 		test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }
 
-# Outside `make test`, because what is published changes. Says of what date the advisories are, or that there are none to be had.
-# ADVISORY_DB is a clone of RustSec's advisory-db, instead of the newest.
+# Outside `make test`, because advisories change without a commit. States the date of the advisories, or that they are not available.
+# ADVISORY_DB may name a clone of the advisory database of RustSec, which is used instead of the newest.
 audit: $(BIN)/python
 	@$(BIN)/python release/audit.py
 

@@ -1,7 +1,7 @@
-"""Compares Cargo.lock and the requirements with published advisories. `make audit` runs it.
+"""Compares Cargo.lock and the Python requirements with published advisories, for `make audit`.
 
-Status 0 also where the advisories cannot be had: it says so. Status 1 where a locked version
-has one.
+The status is 1 if a locked version has an advisory. It is 0 if the advisories are not available:
+the output says so, and states the date of the data otherwise.
 """
 
 import importlib.util
@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 REQUIREMENTS = ["requirements.lock", "requirements-wheels.lock"]
-# Both ask a server, which may not answer.
+# Both tools ask a server, which may not answer.
 PATIENCE = 300
 
 
 def answer(command: list[str]) -> tuple[dict[str, Any] | None, str]:
-    """What a command prints as JSON, or nothing and why."""
+    """The JSON object that a command prints, or nothing and the reason."""
     try:
         done = subprocess.run(  # noqa: S603
             command, capture_output=True, text=True, timeout=PATIENCE, check=False
@@ -43,18 +43,19 @@ def without(what: str, why: str) -> bool:
 
 
 def crates() -> bool:
-    """Whether no locked crate has an advisory, as far as is known."""
+    """Whether no locked crate has a known advisory."""
     if shutil.which("cargo-audit") is None:
         return without("Cargo.lock", "cargo-audit is missing (cargo install --locked cargo-audit)")
     database = os.environ.get("ADVISORY_DB")
     where = ["--db", database, "--no-fetch"] if database else []
     report, why = answer(["cargo", "audit", "--json", *where])
     if report is None:
-        return without("Cargo.lock", f"the advisories of rustsec.org cannot be had: {why}")
-    data = report.get("database", {})
+        return without("Cargo.lock", f"the advisories of rustsec.org are not available: {why}")
+    data = report.get("database") or {}
     found = report["vulnerabilities"]["list"]
-    updated, count = data.get("last-updated", "an unknown date"), data.get("advisory-count", "?")
-    print(f"Cargo.lock: {len(found)} vulnerable, by {count} advisories of rustsec.org of {updated}")
+    updated = data.get("last-updated") or "of unknown date"
+    count = data.get("advisory-count", "?")
+    print(f"Cargo.lock: {len(found)} vulnerable ({count} advisories of rustsec.org, {updated})")
     for one in found:
         package, advisory = one["package"], one["advisory"]
         fixed = ", ".join(one.get("versions", {}).get("patched", [])) or "none"
@@ -68,7 +69,7 @@ def crates() -> bool:
 
 
 def python_packages(lock: str) -> bool:
-    """Whether no locked Python package has an advisory, as far as is known."""
+    """Whether no locked Python package has a known advisory."""
     command = [sys.executable, "-m", "pip_audit"]
     if importlib.util.find_spec("pip_audit") is None:
         return without(lock, "pip-audit is missing (.venv/bin/python -m pip install pip-audit)")
@@ -76,15 +77,16 @@ def python_packages(lock: str) -> bool:
     options = ["--disable-pip", "--require-hashes", "--requirement", lock]
     report, why = answer([*command, *options, "--format", "json", "--progress-spinner", "off"])
     if report is None:
-        return without(lock, f"the advisories of PyPI cannot be had: {why}")
+        return without(lock, f"the advisories of PyPI are not available: {why}")
     packages = report["dependencies"]
     known = [package for package in packages if "skip_reason" not in package]
     if not known:
-        return without(lock, "PyPI's advisories cannot be had: it knows none of the packages here")
+        return without(lock, "the advisories of PyPI are not available: no package is known there")
     found = [(package, one) for package in known for one in package["vulns"]]
+    # PyPI gives its advisories no date: they are those of now.
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     of = f"{len(known)} of {len(packages)} packages"
-    print(f"{lock}: {len(found)} advisories for {of}, by those of PyPI of {now}")
+    print(f"{lock}: {len(found)} advisories for {of} (PyPI, {now})")
     for package, one in found:
         fixed = ", ".join(one["fix_versions"]) or "none"
         print(f"  {package['name']} {package['version']}: {one['id']}; fixed: {fixed}")
