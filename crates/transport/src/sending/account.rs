@@ -258,23 +258,30 @@ impl Connection {
         }
     }
 
-    /// The subflow that holds the lowest undelivered data, among those that are open.
-    fn holder(&self, senders: &[Sender]) -> Option<SubflowId> {
-        let mut lowest = (u32::MAX, None);
-        for sender in senders.iter().filter(|one| one.phase == Phase::Open) {
-            let mut sent = sender.board.outstanding_data();
-            let mut first = sent.find(|&data| data >= self.data_acked);
-            if first.is_none()
-                && let Some(queues) = &self.queues
-            {
-                let mut queued = queues.of[sender.number.0 as usize].data();
-                first = queued.find(|&data| data >= self.data_acked);
-            }
-            if let Some(first) = first.filter(|&first| first < lowest.0) {
-                lowest = (first, Some(sender.number));
-            }
+    /// The lowest undelivered data that a subflow holds, if it is open and holds some. It is the first in the order of
+    /// sending: what a subflow is given is in order, but for copies of what others hold, and copies are lower than anything
+    /// that has not been given to a subflow yet. So the one that was given the lowest data of all has it first.
+    fn lowest_held(&self, sender: &Sender) -> Option<u32> {
+        if sender.phase != Phase::Open {
+            return None;
         }
-        lowest.1
+        let is_undelivered = |&data: &u32| data >= self.data_acked;
+        let sent = sender.board.outstanding_data().find(is_undelivered);
+        sent.or_else(|| {
+            let queues = self.queues.as_ref()?;
+            let mut queued = queues.of[sender.number.0 as usize].data();
+            queued.find(is_undelivered)
+        })
+    }
+
+    /// The subflow that holds the lowest undelivered data. Where another one sends a copy of it, this is the one whose wait
+    /// comes first in [`Wait::ALL`]: the copy is a repair, whatever the numbers of the two.
+    fn holder(&self, senders: &[Sender]) -> Option<SubflowId> {
+        let held = senders.iter().filter_map(|sender| {
+            let data = self.lowest_held(sender)?;
+            Some((data, sender.wait, sender.number.0))
+        });
+        held.min().map(|(_, _, number)| SubflowId(number))
     }
 
     /// Whether an ACK on a subflow, and what it let go, has left the account as it was.
@@ -356,6 +363,19 @@ impl Connection {
                 ));
             }
         }
+        let held = senders.iter().filter(|one| one.phase == Phase::Open);
+        let held = held.flat_map(|one| {
+            let queues = self.queues.iter();
+            let queued = queues.flat_map(|queues| queues.of[one.number.0 as usize].data());
+            one.board.outstanding_data().chain(queued)
+        });
+        let lowest = held.filter(|&data| data >= self.data_acked).min();
+        let found = senders.iter().filter_map(|one| self.lowest_held(one)).min();
+        if lowest != found {
+            return Err(format!(
+                "holds {lowest:?} as its lowest data, not {found:?}"
+            ));
+        }
         let account = &self.account;
         let any = senders.iter().find(|sender| sender.phase == Phase::Open);
         let holder = account.holder.map(|holder| &senders[holder.0 as usize]);
@@ -410,7 +430,7 @@ impl Sending {
         }
     }
 
-    /// A timer of this subflow's loss recovery has expired: if the lowest undelivered data is the subflow's, the connection
+    /// A timer of this subflow's loss recovery has expired: if the subflow holds the lowest undelivered data, the connection
     /// has waited for it.
     #[cold]
     #[inline(never)]
@@ -419,8 +439,10 @@ impl Sending {
         let connection = &mut self.connections[sender.connection as usize];
         let first = connection.first as usize;
         let senders = &self.senders[first..first + connection.paths.len()];
-        let holder = connection.holder(senders);
-        if holder == Some(sender.number) {
+        let lowest = senders.iter().filter_map(|one| connection.lowest_held(one));
+        if let Some(lowest) = lowest.min()
+            && connection.lowest_held(sender) == Some(lowest)
+        {
             connection.account.expire(now);
         }
     }
