@@ -42,6 +42,13 @@ def without(what: str, why: str) -> bool:
     return True
 
 
+def date_of(clone: str) -> str | None:
+    """The date of the newest commit of a clone, which cargo-audit does not give."""
+    command = ["git", "-C", clone, "log", "-1", "--format=%cI"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    return done.stdout.strip() or None
+
+
 def crates() -> bool:
     """Whether no locked crate has a known advisory."""
     if shutil.which("cargo-audit") is None:
@@ -53,7 +60,7 @@ def crates() -> bool:
         return without("Cargo.lock", f"the advisories of rustsec.org are not available: {why}")
     data = report.get("database") or {}
     found = report["vulnerabilities"]["list"]
-    updated = data.get("last-updated") or "of unknown date"
+    updated = data.get("last-updated") or (database and date_of(database)) or "of unknown date"
     count = data.get("advisory-count", "?")
     print(f"Cargo.lock: {len(found)} vulnerable ({count} advisories of rustsec.org, {updated})")
     for one in found:

@@ -23,7 +23,7 @@ FOUND = {
 VULNERABLE = {"id": "PYSEC-2026-1", "fix_versions": ["2.0"]}
 
 
-def audit(folder: Path, cargo: str = "exit 2", pip_audit: str = "") -> tuple[int, str]:
+def audit(folder: Path, cargo: str = "exit 2", pip_audit: str = "", **more: str) -> tuple[int, str]:
     """The status and output of an audit in which scripts of these texts take the tools' places.
 
     Without a text, pip-audit is missing.
@@ -37,7 +37,7 @@ def audit(folder: Path, cargo: str = "exit 2", pip_audit: str = "") -> tuple[int
     command = [sys.executable, "-S", str(ROOT / "release/audit.py")]
     done = subprocess.run(
         command,
-        env={"PATH": f"{folder}:/usr/bin:/bin", "PYTHONPATH": str(folder)},
+        env={"PATH": f"{folder}:/usr/bin:/bin", "PYTHONPATH": str(folder), **more},
         capture_output=True,
         text=True,
         check=False,
@@ -70,12 +70,29 @@ def test_without_an_advisory_it_passes(tmp_path: Path) -> None:
     assert "Cargo.lock: 0 vulnerable" in said
 
 
-def test_a_clone_without_a_date_is_not_given_one(tmp_path: Path) -> None:
+def test_the_date_of_a_clone_is_that_of_its_newest_commit(tmp_path: Path) -> None:
+    """cargo-audit gives no date for a database that it does not fetch."""
     report = FOUND | {"vulnerabilities": {"list": []}, "database": {"last-updated": None}}
     (tmp_path / "report").write_text(json.dumps(report))
-    status, said = audit(tmp_path, f"cat {tmp_path}/report")
-    assert status == 0
-    assert "of unknown date" in said
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    date = "2026-10-05T12:00:00+00:00"
+    config = ["-c", "user.name=x", "-c", "user.email=x"]
+    for arguments in [["init", "--quiet"], ["commit", "--quiet", "--allow-empty", "--message=x"]]:
+        subprocess.run(
+            ["git", *config, *arguments],
+            cwd=clone,
+            env={"PATH": "/usr/bin:/bin", "GIT_COMMITTER_DATE": date, "HOME": str(tmp_path)},
+            check=True,
+        )
+    said = {}
+    for database in [clone, tmp_path]:
+        status, said[database] = audit(
+            tmp_path, f"cat {tmp_path}/report", ADVISORY_DB=str(database)
+        )
+        assert status == 0
+    assert f"rustsec.org, {date})" in said[clone].replace("Z)", "+00:00)")
+    assert "of unknown date" in said[tmp_path]
 
 
 def test_a_locked_python_package_with_an_advisory_fails(tmp_path: Path) -> None:
