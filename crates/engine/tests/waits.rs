@@ -367,6 +367,45 @@ fn data_sent_again_on_another_subflow_is_a_repair_whatever_their_numbers() {
     agree(&output, &expected);
 }
 
+/// A packet is lost once or twice, and the acknowledgement of the copy that arrives is lost, too: the sender waits for one more
+/// timeout. The ones that brought the data still count, and the last one does not. The run goes on until the sender knows.
+#[test]
+fn a_timeout_after_the_end_does_not_take_those_before_it_away() {
+    for (data_back, acks_down, acks_back, timeouts) in [
+        ("100 ms", "150 ms", "250 ms", 0.2),
+        ("500 ms", "550 ms", "700 ms", 0.6),
+    ] {
+        let settings = format!(
+            r#"
+            [stop]
+            at = "2 s"
+            [[events]]
+            at = "0 s"
+            link = "s->b"
+            down = true
+            [[events]]
+            at = "{data_back}"
+            link = "s->b"
+            up = true
+            [[events]]
+            at = "{acks_down}"
+            link = "s->a"
+            down = true
+            [[events]]
+            at = "{acks_back}"
+            link = "s->a"
+            up = true
+            [transport]
+            preset = "textbook"
+            handshake = "none"
+            initial_rto = "200 ms"
+            "#
+        );
+        let output = run(1, &settings);
+        agree(&output, &[("timeout", timeouts), ("recovery", WAY)]);
+    }
+}
+
 /// A flow that the end of the run cuts off is charged until then.
 #[test]
 fn a_flow_that_does_not_finish_is_charged_to_the_end() {

@@ -59,8 +59,12 @@ pub const WAITS: usize = 10;
 /// How long a connection has waited for each, by [`Wait::ALL`].
 pub type Waits = [Time; WAITS];
 
-/// Charges that the end of a flow may still shorten: its receiver is done half a round trip before the sender knows.
-const REMEMBERED: usize = 4;
+/// Charges that the end of a flow may still shorten: its receiver is done half a round trip before the sender knows, or
+/// several timeouts before where acknowledgements are lost.
+const REMEMBERED: usize = 8;
+/// Timeouts in a row that are remembered one by one. Those that follow are one charge, so that the row leaves room for what was
+/// before it.
+const TIMEOUTS_REMEMBERED: usize = REMEMBERED - 2;
 
 /// What there is to send, whatever congestion windows say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +109,33 @@ pub(crate) struct Account {
 struct Charges {
     waits: Waits,
     /// The last ones, the latest first; zero if there were none.
-    last: [(usize, Time); REMEMBERED],
+    last: [Charge; REMEMBERED],
+}
+
+/// Time that a connection has been charged for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Charge {
+    /// What for: a place in [`Wait::ALL`].
+    wait: u8,
+    /// The same, had a timer not expired at its end.
+    without_timer: u8,
+    time: Time,
+}
+
+impl Charges {
+    fn add(&mut self, charge: Charge) {
+        self.waits[charge.wait as usize] += charge.time;
+        let first = self.last[0];
+        let is_same = first.wait == charge.wait && first.without_timer == charge.without_timer;
+        let is_timeout = |one: &Charge| one.wait == Wait::Timeout as u8 && one.time > Time::ZERO;
+        let row = self.last.iter().take_while(|one| is_timeout(one)).count();
+        if is_same && (row == 0 || row >= TIMEOUTS_REMEMBERED) {
+            self.last[0].time += charge.time;
+        } else {
+            self.last.rotate_right(1);
+            self.last[0] = charge;
+        }
+    }
 }
 
 impl Account {
@@ -147,6 +177,7 @@ impl Account {
         self.charge(Wait::Timeout, now);
     }
 
+    /// The time until then is charged for this.
     #[cold]
     #[inline(never)]
     fn charge(&mut self, wait: Wait, until: Time) {
@@ -160,13 +191,12 @@ impl Account {
             **charges = Charges::default();
             self.has_changed = true;
         }
-        charges.waits[wait as usize] += time;
-        if charges.last[0].0 == wait as usize {
-            charges.last[0].1 += time;
-        } else {
-            charges.last.rotate_right(1);
-            charges.last[0] = (wait as usize, time);
-        }
+        // A timer expires in the state that the connection is in.
+        charges.add(Charge {
+            wait: wait as u8,
+            without_timer: self.wait as u8,
+            time,
+        });
     }
 
     /// Hands the waits of a connection to `each`, by [`Wait::ALL`]: its last data was delivered at `end`, or it is not over
@@ -194,18 +224,15 @@ impl Account {
 
 /// Takes time off the last charges.
 fn shorten(waits: &mut Waits, charges: &Charges, mut beyond: Time) {
-    for (wait, time) in charges.last {
-        let cut = beyond.min(time);
+    for charge in charges.last {
+        let cut = beyond.min(charge.time);
         if cut == Time::ZERO {
             break;
         }
-        waits[wait] -= cut;
+        // Where a timer ended it, that had not expired yet.
+        waits[charge.wait as usize] -= charge.time;
+        waits[charge.without_timer as usize] += charge.time - cut;
         beyond -= cut;
-        if wait == Wait::Timeout as usize {
-            // The timer had not expired yet.
-            waits[Wait::Timeout as usize] -= time - cut;
-            waits[Wait::Network as usize] += time - cut;
-        }
     }
     for waited in waits.iter_mut().rev() {
         let cut = beyond.min(*waited);
