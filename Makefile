@@ -13,6 +13,7 @@
 # make wheels    dist/: wheels for Linux on x86-64 and aarch64, the source distribution, checksums
 # make deb       dist/: the Debian package of pathweave-linux, checksums; make test-deb installs and purges it on Debian 12 and 13
 # make test-kernels boots Debian's kernels in qemu with that package, and tries it in each; half an hour or more (KERNELS="bookworm trixie" takes some)
+# make audit     compares the locked crates and Python packages with published advisories; needs cargo-audit, pip-audit and the network
 # make crates    tries whether pathweave-units and pathweave-control can be published
 # make notes     the release notes of this version, from CHANGELOG.md
 # make lock      pin the Python dependencies again
@@ -60,7 +61,7 @@ SCENARIOS := 2000
 # Tests that take the machine's kernel and its time for themselves.
 ON_THIS_MACHINE := this_machine::
 
-.PHONY: setup linux demo test test-static test-types test-rust test-rounds test-linux test-beside-the-kernel test-instructions test-python package test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants mutants-linux wheels deb test-deb test-kernels crates notes lock clean tools
+.PHONY: setup linux demo test test-static test-types test-rust test-rounds test-linux test-beside-the-kernel test-instructions test-python package test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants mutants-linux wheels deb test-deb test-kernels audit crates notes lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -252,6 +253,11 @@ KERNELS ?= bookworm bookworm-backports trixie trixie-backports sid
 test-kernels: deb
 	@failed=; for kernel in $(KERNELS); do release/deb/boot.sh $$kernel || failed="$$failed $$kernel"; done; \
 		test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }
+
+# Outside `make test`, because advisories change without a commit. States the date of the advisories, or that they are not available.
+# ADVISORY_DB may name a clone of the advisory database of RustSec, which is used instead of the newest.
+audit: $(BIN)/python
+	@$(BIN)/python release/audit.py
 
 crates: tools
 	cargo publish --dry-run --package pathweave-units --package pathweave-control

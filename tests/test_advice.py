@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 import pathweave
+from conftest import real
 from pathweave.results.advice import advise
 from pathweave.results.advice.profile import profile
 from pathweave.results.advice.reruns import is_gone
@@ -229,3 +232,71 @@ flows = [{ from = "a", to = "b", size = "100 KB" }]
     assert places["a->s1"] == "own port"
     assert places["s2->b"] == "receiver's port"
     assert places["s1->c"] == places["c->s2"] == "link"
+
+
+WINDOW_LIMITED = """
+[fabric]
+kind = "dumbbell"
+left = 2
+right = 2
+host_rate = "10 Gbps"
+bottleneck_rate = "10 Gbps"
+bottleneck_delay = "50 us"
+
+[transport]
+preset = "textbook"
+receive_window = "20 KB per subflow"
+
+[[traffic]]
+name = "bulk"
+pattern = "flows"
+controller = "reno"
+flows = [{ from = "S1", to = "D1", size = "20 MB" }]
+
+[variants.scheme]
+Reno = {}
+Reno-4 = { "traffic.bulk.controller" = "uncoupled", "traffic.bulk.subflows" = 4 }
+
+[report]
+baseline = "Reno"
+quantity = "mean fct of bulk"
+"""
+
+
+def test_the_rerun_that_is_named_makes_a_test_of_a_cause(tmp_path: Path) -> None:
+    """Four receive windows are faster than one, and without a limit there is no difference."""
+    (tmp_path / "windows.toml").write_text(WINDOW_LIMITED)
+    first = real(tmp_path, "run", "windows.toml", "--seeds", "3", "--out", "here")
+    assert first.returncode == 0, first.stderr
+    line = _one(_advice_in(tmp_path / "here"), "receive window")
+    assert "the whole difference between Reno-4 and Reno" in line.replace("The", "the")
+    text, _, command = line.partition(" To test it: ")
+    assert "cause" not in text
+    program, *arguments = shlex.split(command.strip("`"))
+    assert program == "pathweave"
+    assert arguments[-4:] == ["--set", "transport.receive_window=unlimited", "--seeds", "3"]
+    # One window for all subflows makes both wait: the difference is gone, and nothing is shown.
+    other = [word.replace("=unlimited", "=20 KB") for word in arguments]
+    assert real(tmp_path, *other).returncode == 0
+    line = _one(_advice_in(tmp_path / "here"), "receive window")
+    assert line.startswith(f"{text} With transport.receive_window = 20 KB the difference is ")
+    assert line.endswith(f" To test it: {command}")
+    assert "cause" not in line
+    again = real(tmp_path, *arguments)
+    assert again.returncode == 0, again.stderr
+    line = _one(_advice_in(tmp_path / "here"), "receive window")
+    assert line.startswith(text)
+    claim = line.removeprefix(text)
+    number = r"[+-]\d+ ± \d+ %"
+    expected = (
+        r" This is the cause: with transport\.receive_window = unlimited"
+        rf" the difference is {number}, not {number}\."
+    )
+    assert re.fullmatch(expected, claim), claim
+
+
+def _advice_in(folder: Path) -> list[str]:
+    """The advice about the runs of a folder that were made without `--set`."""
+    (scenario,) = (each for each in find_runs([folder]) if not each.settings.sets)
+    (ranking,) = rankings(scenario)
+    return advise(scenario, ranking)

@@ -180,6 +180,7 @@ def test_a_file_with_one_class_needs_no_name(tmp_path: Path) -> None:
         ("paths[7]", "IndexError: "),
         ("raise SystemExit(3)", "SystemExit: 3"),
         ("slow_start(paths[r], -1)", "OverflowError: "),
+        ("slow_start(paths[r], -1)", " (while processing 'packets')"),
         ("respond_to_loss(paths[r], 'lost')", 'loss must be "fast-retransmit" or "timeout"'),
     ],
 )

@@ -84,7 +84,12 @@ def _try(cls: type[BaseController], describe: Callable[[BaseException], str]) ->
 
 def described(path: Path, shown: str, error: BaseException) -> str:
     """What an exception says, and the last line of the file that led to it."""
-    what = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
+    exception = traceback.TracebackException.from_exception(error)
+    # Notes follow the line that names the exception. pyo3 adds one with the argument's name.
+    notes, exception.__notes__ = exception.__notes__, None
+    what = "".join(exception.format_exception_only()).strip().splitlines()[-1]
+    if isinstance(notes, list):
+        what += "".join(f" ({note})" for note in notes)
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename == str(path)]
     if own:

@@ -1,7 +1,7 @@
 //! The metrics as OpenMetrics text.
 
 use crate::Failure;
-use crate::kernel::{Operations, Pinned, Totals, check_rights};
+use crate::kernel::{Operations, Pinned, Totals};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, text::encode};
 use prometheus_client::metrics::counter::ConstCounter;
@@ -32,9 +32,8 @@ struct Look {
 /// Looks, and writes what is there.
 ///
 /// # Errors
-/// Without the right to look at what is loaded.
+/// When pins may not be looked at.
 pub fn text() -> Result<String, Failure> {
-    check_rights()?;
     let mut look = Look {
         controllers: Vec::new(),
         incomplete: 0,

@@ -59,8 +59,12 @@ pub const WAITS: usize = 10;
 /// How long a connection has waited for each, by [`Wait::ALL`].
 pub type Waits = [Time; WAITS];
 
-/// Charges that the end of a flow may still shorten: its receiver is done half a round trip before the sender knows.
-const REMEMBERED: usize = 4;
+/// Charges that the end of a flow may still shorten: its receiver is done half a round trip before the sender knows, or
+/// several timeouts before where acknowledgements are lost.
+const REMEMBERED: usize = 8;
+/// Timeouts in a row that are remembered one by one. Those that follow are one charge, so that the row leaves room for what was
+/// before it.
+const TIMEOUTS_REMEMBERED: usize = REMEMBERED - 2;
 
 /// What there is to send, whatever congestion windows say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +109,33 @@ pub(crate) struct Account {
 struct Charges {
     waits: Waits,
     /// The last ones, the latest first; zero if there were none.
-    last: [(usize, Time); REMEMBERED],
+    last: [Charge; REMEMBERED],
+}
+
+/// Time that a connection has been charged for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Charge {
+    /// What for: a place in [`Wait::ALL`].
+    wait: u8,
+    /// The same, had a timer not expired at its end.
+    without_timer: u8,
+    time: Time,
+}
+
+impl Charges {
+    fn add(&mut self, charge: Charge) {
+        self.waits[charge.wait as usize] += charge.time;
+        let first = self.last[0];
+        let is_same = first.wait == charge.wait && first.without_timer == charge.without_timer;
+        let is_timeout = |one: &Charge| one.wait == Wait::Timeout as u8 && one.time > Time::ZERO;
+        let row = self.last.iter().take_while(|one| is_timeout(one)).count();
+        if is_same && (row == 0 || row >= TIMEOUTS_REMEMBERED) {
+            self.last[0].time += charge.time;
+        } else {
+            self.last.rotate_right(1);
+            self.last[0] = charge;
+        }
+    }
 }
 
 impl Account {
@@ -147,6 +177,7 @@ impl Account {
         self.charge(Wait::Timeout, now);
     }
 
+    /// The time until then is charged for this.
     #[cold]
     #[inline(never)]
     fn charge(&mut self, wait: Wait, until: Time) {
@@ -160,13 +191,12 @@ impl Account {
             **charges = Charges::default();
             self.has_changed = true;
         }
-        charges.waits[wait as usize] += time;
-        if charges.last[0].0 == wait as usize {
-            charges.last[0].1 += time;
-        } else {
-            charges.last.rotate_right(1);
-            charges.last[0] = (wait as usize, time);
-        }
+        // A timer expires in the state that the connection is in.
+        charges.add(Charge {
+            wait: wait as u8,
+            without_timer: self.wait as u8,
+            time,
+        });
     }
 
     /// Hands the waits of a connection to `each`, by [`Wait::ALL`]: its last data was delivered at `end`, or it is not over
@@ -194,18 +224,15 @@ impl Account {
 
 /// Takes time off the last charges.
 fn shorten(waits: &mut Waits, charges: &Charges, mut beyond: Time) {
-    for (wait, time) in charges.last {
-        let cut = beyond.min(time);
+    for charge in charges.last {
+        let cut = beyond.min(charge.time);
         if cut == Time::ZERO {
             break;
         }
-        waits[wait] -= cut;
+        // Where a timer ended it, that had not expired yet.
+        waits[charge.wait as usize] -= charge.time;
+        waits[charge.without_timer as usize] += charge.time - cut;
         beyond -= cut;
-        if wait == Wait::Timeout as usize {
-            // The timer had not expired yet.
-            waits[Wait::Timeout as usize] -= time - cut;
-            waits[Wait::Network as usize] += time - cut;
-        }
     }
     for waited in waits.iter_mut().rev() {
         let cut = beyond.min(*waited);
@@ -258,23 +285,30 @@ impl Connection {
         }
     }
 
-    /// The subflow that holds the lowest undelivered data, among those that are open.
-    fn holder(&self, senders: &[Sender]) -> Option<SubflowId> {
-        let mut lowest = (u32::MAX, None);
-        for sender in senders.iter().filter(|one| one.phase == Phase::Open) {
-            let mut sent = sender.board.outstanding_data();
-            let mut first = sent.find(|&data| data >= self.data_acked);
-            if first.is_none()
-                && let Some(queues) = &self.queues
-            {
-                let mut queued = queues.of[sender.number.0 as usize].data();
-                first = queued.find(|&data| data >= self.data_acked);
-            }
-            if let Some(first) = first.filter(|&first| first < lowest.0) {
-                lowest = (first, Some(sender.number));
-            }
+    /// The lowest undelivered data that a subflow holds, if it is open and holds some. It is the first in the order of
+    /// sending: what a subflow is given is in order, but for copies of what others hold, and copies are lower than anything
+    /// that has not been given to a subflow yet. So the one that was given the lowest data of all has it first.
+    fn lowest_held(&self, sender: &Sender) -> Option<u32> {
+        if sender.phase != Phase::Open {
+            return None;
         }
-        lowest.1
+        let is_undelivered = |&data: &u32| data >= self.data_acked;
+        let sent = sender.board.outstanding_data().find(is_undelivered);
+        sent.or_else(|| {
+            let queues = self.queues.as_ref()?;
+            let mut queued = queues.of[sender.number.0 as usize].data();
+            queued.find(is_undelivered)
+        })
+    }
+
+    /// The subflow that holds the lowest undelivered data. Where another one sends a copy of it, this is the one whose wait
+    /// comes first in [`Wait::ALL`]: the copy is a repair, whatever the numbers of the two.
+    fn holder(&self, senders: &[Sender]) -> Option<SubflowId> {
+        let held = senders.iter().filter_map(|sender| {
+            let data = self.lowest_held(sender)?;
+            Some((data, sender.wait, sender.number.0))
+        });
+        held.min().map(|(_, _, number)| SubflowId(number))
     }
 
     /// Whether an ACK on a subflow, and what it let go, has left the account as it was.
@@ -356,6 +390,19 @@ impl Connection {
                 ));
             }
         }
+        let held = senders.iter().filter(|one| one.phase == Phase::Open);
+        let held = held.flat_map(|one| {
+            let queues = self.queues.iter();
+            let queued = queues.flat_map(|queues| queues.of[one.number.0 as usize].data());
+            one.board.outstanding_data().chain(queued)
+        });
+        let lowest = held.filter(|&data| data >= self.data_acked).min();
+        let found = senders.iter().filter_map(|one| self.lowest_held(one)).min();
+        if lowest != found {
+            return Err(format!(
+                "holds {lowest:?} as its lowest data, not {found:?}"
+            ));
+        }
         let account = &self.account;
         let any = senders.iter().find(|sender| sender.phase == Phase::Open);
         let holder = account.holder.map(|holder| &senders[holder.0 as usize]);
@@ -410,7 +457,7 @@ impl Sending {
         }
     }
 
-    /// A timer of this subflow's loss recovery has expired: if the lowest undelivered data is the subflow's, the connection
+    /// A timer of this subflow's loss recovery has expired: if the subflow holds the lowest undelivered data, the connection
     /// has waited for it.
     #[cold]
     #[inline(never)]
@@ -419,8 +466,10 @@ impl Sending {
         let connection = &mut self.connections[sender.connection as usize];
         let first = connection.first as usize;
         let senders = &self.senders[first..first + connection.paths.len()];
-        let holder = connection.holder(senders);
-        if holder == Some(sender.number) {
+        let lowest = senders.iter().filter_map(|one| connection.lowest_held(one));
+        if let Some(lowest) = lowest.min()
+            && connection.lowest_held(sender) == Some(lowest)
+        {
             connection.account.expire(now);
         }
     }

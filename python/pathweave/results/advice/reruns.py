@@ -28,14 +28,16 @@ def sentence(advice: Advice, scenario: StoredScenario, ranking: Ranking) -> str:
     if found is None:
         return f"{advice.text}. To test it: {_command(advice.setting, scenario)}"
     value, before, after = found
-    was, now = _difference(before), _difference(after)
     setting = f"{advice.setting.key} = {value}"
+    outcome = f"the difference is {_difference(after)}, not {_difference(before)}"
+    if not _is_same(value, advice.setting):
+        # Another value may remove the difference by making all variants wait.
+        command = _command(advice.setting, scenario)
+        return f"{advice.text}. With {setting} {outcome}. To test it: {command}"
     said = (
-        "This is the cause: with"
-        if is_gone(before, after)
-        else "A rerun does not remove the difference: with"
+        "This is the cause" if is_gone(before, after) else "A rerun does not remove the difference"
     )
-    return f"{advice.text}. {said} {setting} the difference is {now}, not {was}."
+    return f"{advice.text}. {said}: with {setting} {outcome}."
 
 
 def is_gone(before: Standing, after: Standing) -> bool:
@@ -80,8 +82,13 @@ def _rerun(
         after = _standing(others[0], advice) if others else None
         if after is not None and after.difference is not None:
             found.append((value, before, after))
-    found.sort(key=lambda each: each[0].replace(" ", "") != setting.value.replace(" ", ""))
+    found.sort(key=lambda each: not _is_same(each[0], setting))
     return found[0] if found else None
+
+
+def _is_same(value: str, setting: Setting) -> bool:
+    """Whether a value from the command line is the suggested one."""
+    return value.replace(" ", "") == setting.value.replace(" ", "")
 
 
 def _changed_value(setting: Setting, scenario: StoredScenario, other: StoredScenario) -> str | None:

@@ -128,6 +128,8 @@ fn requests_on_a_socket_get_what_is_printed() {
     let Some(_machine) = this_machine::with_controllers() else {
         return;
     };
+    let before = Inventory::before();
+    kernel::load(&request("xmp")).unwrap().pin().unwrap();
     let path = std::env::temp_dir().join(format!("pathweave-metrics-{}", std::process::id()));
     // One that a killed process has left.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
@@ -158,6 +160,19 @@ fn requests_on_a_socket_get_what_is_printed() {
     child.kill().unwrap();
     child.wait().unwrap();
     std::fs::remove_file(&path).unwrap();
+    let printed = metrics();
+    kernel::unload("pw_xmp", Users::Get(None)).unwrap();
+    before.assert_is_again();
+    // The server sees pins and maps though it has dropped its privileges.
+    assert_eq!(body, printed);
+    assert!(
+        body.contains("\npathweave_rows_capacity{controller=\"pw_xmp\"} 4096\n"),
+        "{body}"
+    );
+    assert!(
+        body.contains("\npathweave_incomplete_controllers 0\n"),
+        "{body}"
+    );
     assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
     assert!(
         head.contains("application/openmetrics-text; version=1.0.0"),
