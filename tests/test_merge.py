@@ -306,5 +306,8 @@ def test_the_hash_of_a_resolved_scenario_is_that_of_its_variant() -> None:
         for variant in scenario.variants:
             again = core().from_resolved(variant.resolved).variants[0]
             assert again.hash(3) == variant.hash(3), path
+            # As merge has it: read from a manifest, whose keys are sorted.
+            text = json.dumps(json.loads(variant.resolved), sort_keys=True)
+            assert core().hash_of_resolved(text, 3) == variant.hash(3), path
             assert again.settings_hash == variant.settings_hash
             assert json.loads(again.resolved) == json.loads(variant.resolved)

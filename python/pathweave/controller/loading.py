@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.controller.base import BaseController, Controller, Paths
 from pathweave.controller.declaration import DeclarationError, Declared, read
+from pathweave.running.loaded import tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,6 +41,7 @@ def load(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
 
     `shown` is what messages call the file. Raises `DeclarationError` for what is wrong with it.
     """
+    tell(path, content)
     linecache.checkcache(str(path))
     with _module(path) as module:
         _run(module, path, shown, content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 from pathweave.core import core
 from pathweave.errors import InputError
 from pathweave.results import layout
-from pathweave.results.replay import variant_of
+from pathweave.results.replay import controller_files, variant_of
 from pathweave.results.schema import EXPLANATIONS
 from pathweave.results.stored import read_table
 from pathweave.results.write import frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pathweave._core import Output
+    from pathweave._core import Output, Scenario
     from pathweave.results.read import StoredRun
     from pathweave.running.cores import Cores
 
@@ -35,6 +36,8 @@ class Verdict:
     """What a reader should know of how it was checked."""
     repeated: bool = True
     """Whether it was run again; else its files alone were checked."""
+    has_own_controller: bool = False
+    """Whether it was not run again because a controller in a file would have to be executed."""
 
 
 def verify(
@@ -43,12 +46,15 @@ def verify(
     interrupted: Callable[[], bool],
     *,
     hashes: bool = False,
+    controllers: Controllers | None = None,
 ) -> Iterator[Verdict]:
     """Check runs, given with their names, one verdict for each as it is known.
 
     Their files have been checked against the digests in the manifests when they were read. Without
     `hashes` simulations are run again from the manifests, on these cores; runs of other backends
-    cannot be. Ends early, with the runs under way cancelled, once `interrupted()` is true.
+    cannot be. No file that the results name is opened or executed: a run whose controller is in a
+    file is run again if `controllers` has that file, and is not otherwise. Ends early, with the
+    runs under way cancelled, once `interrupted()` is true.
     """
     version = core().version()
     waiting = list(reversed(runs))
@@ -57,13 +63,20 @@ def verify(
         while (waiting or active) and not interrupted():
             while waiting and len(active) < cores.jobs:
                 name, stored = waiting.pop()
+                found = damaged_optimum(stored)
+                beside = (found,) if found else ()
                 if hashes or stored.backend != "simulate":
                     note = "" if hashes else f"{stored.backend}: files checked only"
-                    found = damaged_optimum(stored)
-                    yield Verdict(name, (found,) if found else (), note, repeated=False)
+                    yield Verdict(name, beside, note, repeated=False)
+                    continue
+                wanted = controller_files(stored)
+                files, lacking = (controllers or Controllers()).contents(wanted)
+                if lacking:
+                    note = f"files checked only: {_needs(lacking, controllers)}"
+                    yield Verdict(name, beside, note, repeated=False, has_own_controller=True)
                     continue
                 try:
-                    variant = variant_of(stored)
+                    variant = variant_of(stored, files=files)
                 except InputError as error:
                     yield Verdict(name, (f"its manifest cannot be run: {error}",))
                     continue
@@ -82,6 +95,32 @@ def verify(
     finally:
         for _, _, run in active:
             run.cancel()
+
+
+class Controllers:
+    """Files with controllers that a user's own scenarios name, by their content."""
+
+    def __init__(self, scenarios: Sequence[Scenario] = ()) -> None:
+        self._by_digest: dict[str, bytes] = {}
+        for scenario in scenarios:
+            for variant in scenario.variants:
+                for content in variant.files.values():
+                    self._by_digest[hashlib.sha256(content).hexdigest()] = content
+
+    def contents(self, wanted: Mapping[str, str]) -> tuple[dict[str, bytes], list[str]]:
+        """The contents of files, given by names and hashes, and the names of those it lacks."""
+        known = self._by_digest
+        files = {name: known[digest] for name, digest in wanted.items() if digest in known}
+        return files, [name for name in wanted if name not in files]
+
+
+def _needs(lacking: Sequence[str], controllers: Controllers | None) -> str:
+    """Why a run with controllers in files is not run again."""
+    names = ", ".join(lacking)
+    if controllers is None:
+        return f"running it would execute {names}, which --scenario can allow"
+    what = "its contents" if len(lacking) == 1 else "their contents"
+    return f"it needs {names}, and no scenario of --scenario has a controller with {what}"
 
 
 def damaged_optimum(stored: StoredRun) -> str | None:

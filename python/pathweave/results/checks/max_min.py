@@ -5,10 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from pathweave.errors import InputError
 from pathweave.results import layout
 from pathweave.results.checks.series import with_flows
-from pathweave.results.replay import along, variant_of
+from pathweave.results.replay import along, can_be_read
 from pathweave.results.wholefile import whole_file
 
 if TYPE_CHECKING:
@@ -39,9 +38,7 @@ def max_min_shares(run: StoredRun) -> pl.DataFrame | None:
     kept = run.folder / layout.table_file(f"max-min-{run.manifest['results_hash']}")
     with suppress(OSError, pl.exceptions.PolarsError):  # not there, or not one of ours
         return pl.read_parquet(kept)
-    try:
-        variant_of(run)
-    except InputError:
+    if not can_be_read(run):
         return None
     shares = _solved(run)
     with suppress(OSError), whole_file(kept) as draft:  # results of others may be read-only
