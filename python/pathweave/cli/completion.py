@@ -135,11 +135,11 @@ def compared_cases(incomplete: str) -> list[str]:
 
 def _read(context: typer.Context) -> dict[str, Any]:
     """The scenario that the command line names so far, unchecked; empty if it is unreadable."""
-    import tomllib
+    from pathweave.reading import read_toml
 
     named = _named(context)
     try:
-        return tomllib.loads(Path(named).read_text()) if named else {}
+        return read_toml(Path(named)) if named else {}
     except (OSError, ValueError):
         return {}
 

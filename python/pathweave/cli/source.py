@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pathweave.cli.controllers import named
 from pathweave.errors import InputError
+from pathweave.reading import read_stream
 from pathweave.running.session import open_session
 from pathweave.running.texts import STDIN, open_text
 
@@ -29,10 +30,7 @@ def open_scenario(request: Request, name: str | None) -> Session:
         if name is not None:
             raise InputError("--name is for a scenario from standard input; a file has its own")
         return _said(request.path.parent, lambda: open_session(request))
-    try:
-        text = sys.stdin.buffer.read().decode()
-    except UnicodeDecodeError as error:
-        raise InputError(f"standard input is not a text in UTF-8: {error}") from None
+    text = read_stream(sys.stdin.buffer, "standard input")
     return _said(Path(), lambda: open_text(request, text, name or DEFAULT_NAME))
 
 

@@ -1,0 +1,62 @@
+r"""Texts from elsewhere, as they may be shown: nothing in them moves a cursor or turns a line.
+
+Control characters can rewrite what a terminal shows, and bidirectional marks can make a text read
+otherwise than it is, in a page too. They are shown as escapes, "\x1b" and "\u202e".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+MOST: Final = 2048
+"""Characters of a message that are shown, about."""
+_HIDDEN: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ud800-\udfff"
+    "\U000e0000-\U000e007f]"
+)
+"""Controls but for tab and line feed, bidirectional marks, separators of lines, halves of
+characters, tags."""
+_IN_JSON: Final = re.compile(r"\\u(00[01][0-9a-f]|d[89a-f][0-9a-f]{2})|\\.")
+"""Escapes of JSON; the group is there where what they stand for is hidden."""
+
+
+def visible(text: str) -> str:
+    """The text with escapes in place of what would not be seen, or would change what is seen."""
+    return _HIDDEN.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def visible_json(text: str) -> str:
+    """A JSON text whose strings show what `visible` would; texts that are read again change."""
+    escaped = _IN_JSON.sub(lambda found: f"\\{found[0]}" if found[1] else found[0], text)
+    return _HIDDEN.sub(lambda found: f"\\{_escape(found)}", escaped)
+
+
+def json_escaped(text: str) -> str:
+    """A JSON text with escapes of JSON in place of what is hidden: its strings stay the same."""
+    return _HIDDEN.sub(lambda found: json_escape(found[0]), text)
+
+
+def json_escape(character: str) -> str:
+    """One character as JSON escapes it."""
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+def cut(text: str, most: int = MOST) -> str:
+    """The beginning of a text that is too long, with a note of how much is missing."""
+    if len(text) <= most:
+        return text
+    return f"{text[:most]} ... ({len(text) - most:,} more characters)"
+
+
+def message(text: str) -> str:
+    """A message as it may be printed."""
+    return cut(visible(text))
