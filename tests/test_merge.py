@@ -239,8 +239,9 @@ def test_an_optimum_beside_a_run_is_kept(halves: tuple[Path, Path, Path], tmp_pa
         shutil.copy(first / "flows.parquet", first / layout.table_file(name))
     digest = read_json(first / layout.MANIFEST)["tables"]["flows"]["sha256"]
     hash_ = read_json(first / layout.MANIFEST)["results_hash"]
-    tables = {name: {"sha256": digest} for name in layout.OPTIMUM_TABLES}
-    write_json(first / layout.OPTIMUM, {"results_hash": hash_, "tables": tables})
+    tables = {name: {"rows": 1, "sha256": digest} for name in layout.OPTIMUM_TABLES}
+    about = {"utility": "tcp", "solvers": {}, "worst_residual": 0.0, "tolerance": 1e-6}
+    write_json(first / layout.OPTIMUM, {"results_hash": hash_, "tables": tables, **about})
     assert not (into / "tab1/quick" / twin.name / layout.OPTIMUM).exists()
     merge(a, one, into=into)
     assert (into / "tab1/quick" / twin.name / layout.OPTIMUM).is_file()

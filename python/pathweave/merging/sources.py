@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from pathweave.core import core
 from pathweave.errors import InputError
 from pathweave.results import layout
-from pathweave.results.jsonfile import read_json
-from pathweave.results.read import Unusable, read_run, run_folders, said_of
+from pathweave.results.read import Unusable, read_about, read_run, run_folders, said_of
+from pathweave.shown import message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +74,7 @@ def _read_into(found: Sources, source: Path, folder: Path) -> None:
         run = read_run(folder)
         _check_hash(run)
     except (InputError, OSError) as error:
-        found.unusable.append(Unusable(folder, str(error)))
+        found.unusable.append(Unusable(folder, message(str(error))))
         return
     about, settings = said_of(folder.parent, run)
     key = (str(run.manifest["scenario"]["name"]), settings.hash)
@@ -109,7 +109,7 @@ def _check_hash(run: StoredRun) -> None:
 def about_in(folder: Path, settings: Settings) -> dict[str, Any] | None:
     """What the folder of these settings says was asked for; None where it says nothing of them."""
     try:
-        about = read_json(folder / layout.SCENARIO)
+        about = read_about(folder)
         same = about["settings"]["hash"] == settings.hash
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.core import core
 from pathweave.errors import InputError, PathweaveError, ScenarioError
+from pathweave.reading import JSON_LIMIT, read_text
 from pathweave.results import layout
 from pathweave.results.expected import Expected, read_expected
-from pathweave.results.jsonfile import create_json, json_text, read_json, write_json
+from pathweave.results.jsonfile import create_json, json_text, write_json
 from pathweave.results.lock import locked
+from pathweave.results.read import read_about
 from pathweave.results.settings import hash_in
 from pathweave.results.sweeps import Sweep, label_of, sweeps_of, with_earlier
 from pathweave.running.interrupt import Interrupt
@@ -278,7 +280,7 @@ def _claim(session: Session) -> None:
         about = _about(session)
         if not path.exists():
             create_json(path, about)
-        elif json_text(about) != path.read_text(encoding="utf-8"):
+        elif json_text(about) != read_text(path, JSON_LIMIT):
             write_json(path, about)
         else:
             return
@@ -333,7 +335,7 @@ def _asked(session: Session, before: Mapping[str, list[int]]) -> dict[str, list[
 def _said_before(folder: Path) -> dict[str, Any]:
     """What earlier commands with these settings wrote into the folder."""
     try:
-        return read_json(folder / layout.SCENARIO)
+        return read_about(folder)
     except (OSError, ValueError):
         return {}
 

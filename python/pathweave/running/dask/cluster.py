@@ -146,7 +146,8 @@ def _connect(distributed: Any, where: str) -> Client:
         )
     try:
         return distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
+    # A wrong address is a ValueError, TLS without certificates a TypeError.
+    except (OSError, TypeError, ValueError) as error:
         reason = _unknown_name(address) or str(error)
         raise PathweaveError(f"no Dask scheduler answers at {what}: {reason}") from error
 
