@@ -50,6 +50,14 @@ def json_escape(character: str) -> str:
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
+def in_page(value: object) -> object:
+    """What a template writes into a page: texts as they may be shown, whatever else as it is.
+
+    Texts that are marked as parts of the page are ours.
+    """
+    return visible(value) if type(value) is str else value
+
+
 def cut(text: str, most: int = MOST) -> str:
     """The beginning of a text that is too long, with a note of how much is missing."""
     if len(text) <= most:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer  # noqa: TC002 - Typer reads annotations when it runs
 
+from pathweave.shown import visible
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -168,7 +170,7 @@ def bash_words(variable: str) -> Iterator[None]:
         with redirect_stdout(answer):
             yield
     finally:
-        for line in answer.getvalue().splitlines():
+        for line in visible(answer.getvalue()).splitlines():
             sys.stdout.write(_SPECIAL.sub(r"\\\1", line.removeprefix(kept)) + "\n")
 
 
