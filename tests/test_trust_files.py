@@ -215,14 +215,18 @@ def test_texts_of_results_are_shown_as_escapes(cli: Command, made: Path) -> None
     for verb in verbs:
         done = cli(*verb)
         text = done.stdout + done.stderr
-        assert visible(text) == text, verb
+        assert not _hidden(text), verb
         if "--json" in verb:
             json.loads(done.stdout)
     page = (made / "results/report/report.html").read_text()
-    for character in ("\x1b", "\u202e", "\x9b"):
-        assert character not in page
-    assert SHOWN in page
-    assert SHOWN.replace("\\", "\\\\") in page  # in the data of charts
+    assert not _hidden(page)
+    there = [text in page for text in (SHOWN, SHOWN.replace("\\", "\\\\"))]
+    assert there == [True, True]  # in texts, and in the data of charts
+
+
+def _hidden(text: str) -> list[str]:
+    """What in a text acts on a terminal; a whole page in a message would take minutes."""
+    return sorted({each for each in text if visible(each) != each})
 
 
 def test_a_long_text_of_results_is_cut(cli: Command, made: Path) -> None:

@@ -17,8 +17,12 @@ _HIDDEN: Final = re.compile(
 )
 """Controls but for tab and line feed, bidirectional marks, separators of lines, halves of
 characters, tags."""
-_IN_JSON: Final = re.compile(r"\\u(00[01][0-9a-f]|d[89a-f][0-9a-f]{2})|\\.")
-"""Escapes of JSON; the group is there where what they stand for is hidden."""
+_IN_JSON: Final = re.compile(
+    r"\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\u([0-9a-f]{4})|\\([bfr])|\\."
+)
+"""Escapes of JSON: whole characters of two halves, others by number, those with letters that
+`visible` escapes, and whatever else."""
+_BY_LETTER: Final = {"b": "\b", "f": "\f", "r": "\r"}
 
 
 def visible(text: str) -> str:
@@ -35,8 +39,16 @@ def _escape(found: re.Match[str]) -> str:
 
 def visible_json(text: str) -> str:
     """A JSON text whose strings show what `visible` would; texts that are read again change."""
-    escaped = _IN_JSON.sub(lambda found: f"\\{found[0]}" if found[1] else found[0], text)
-    return _HIDDEN.sub(lambda found: f"\\{_escape(found)}", escaped)
+    return _HIDDEN.sub(lambda found: f"\\{_escape(found)}", _IN_JSON.sub(_unescaped, text))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    """The character itself where an escape of JSON stands for one that is hidden."""
+    number, letter = found.groups()
+    if number is None and letter is None:
+        return found[0]
+    character = chr(int(number, 16)) if letter is None else _BY_LETTER[letter]
+    return character if _HIDDEN.match(character) else found[0]
 
 
 def json_escaped(text: str) -> str:
