@@ -25,6 +25,8 @@ TEXT_LIMIT: Final = 16 * MEBIBYTE
 """Bytes of a file that people write: `expected.toml`, `survey.toml`, a README."""
 SCENARIO_LIMIT: Final = 64 * MEBIBYTE
 """Bytes of a scenario on standard input."""
+CONTROLLER_LIMIT: Final = 256 * MEBIBYTE
+"""Bytes of a file with controllers."""
 JSON_LIMIT: Final = 256 * MEBIBYTE
 """Bytes of a file of results in JSON: a manifest has the flows of a recording in it."""
 TABLE_LIMIT: Final = 16 * 1024 * MEBIBYTE
@@ -52,6 +54,15 @@ def opened(path: Path, limit: int) -> Iterator[BinaryIO]:
 def require_regular(path: Path, limit: int) -> None:
     """Raise `InputError` unless `path` is a regular file of `limit` bytes at most."""
     _check(path, path.stat(), limit)
+
+
+def require_utf8(path: Path) -> None:
+    """Raise `InputError` unless the name of `path` is UTF-8, which some libraries need."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(path).decode(errors="backslashreplace")
+        raise InputError(f"{shown} is not UTF-8, which names of files must be: rename it") from None
 
 
 def _check(path: Path, found: os.stat_result, limit: int) -> None:

@@ -22,6 +22,8 @@ import typer
 
 from pathweave.cli.surroundings import check_surroundings
 from pathweave.errors import InputError, PathweaveError, ScenarioError
+from pathweave.running import under_way
+from pathweave.running.loaded import interrupted_at
 from pathweave.shown import cut, message
 
 DONE = 0
@@ -79,7 +81,8 @@ def guarded(call: Callable[[], object]) -> NoReturn:
     except (KeyboardInterrupt, typer.Abort):
         code = _INTERRUPTED
     if code == _INTERRUPTED:
-        _say("interrupted")
+        where = interrupted_at() or "; ".join(under_way.lines())
+        _say(f"interrupted: {where} had not returned" if where else "interrupted")
         code = FAILED
     sys.exit(code if isinstance(code, int) else DONE)
 

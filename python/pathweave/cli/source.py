@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pathweave.cli.apart import remember_stdin
 from pathweave.cli.controllers import named
 from pathweave.errors import InputError
 from pathweave.reading import read_stream
@@ -31,6 +32,7 @@ def open_scenario(request: Request, name: str | None) -> Session:
             raise InputError("--name is for a scenario from standard input; a file has its own")
         return _said(request.path.parent, lambda: open_session(request))
     text = read_stream(sys.stdin.buffer, "standard input")
+    remember_stdin(text)
     return _said(Path(), lambda: open_text(request, text, name or DEFAULT_NAME))
 
 

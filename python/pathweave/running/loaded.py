@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     """Gets the path of a file and its content."""
 
 _listeners: list[Hear] = []
+_interrupted: list[str] = []
 
 
 @contextmanager
@@ -29,3 +30,19 @@ def tell(path: Path, content: bytes) -> None:
     """Say that a file with this content is about to be loaded."""
     for hear in _listeners:
         hear(path, content)
+
+
+def note_interruption(where: str) -> None:
+    """Remember where in a file Ctrl-C came while it was loaded: the core makes a mistake of it."""
+    _interrupted.append(where)
+
+
+def raise_interruption() -> None:
+    """Raise `KeyboardInterrupt` if it came while a file was loaded."""
+    if _interrupted:
+        raise KeyboardInterrupt
+
+
+def interrupted_at() -> str:
+    """Where in a file it came; empty where it did not."""
+    return _interrupted[-1] if _interrupted else ""

@@ -21,6 +21,7 @@ from pathweave.results.read import read_about
 from pathweave.results.settings import hash_in
 from pathweave.results.sweeps import Sweep, label_of, sweeps_of, with_earlier
 from pathweave.running.interrupt import Interrupt
+from pathweave.running.loaded import raise_interruption
 from pathweave.running.plan import Plan, make_plan, prepare_folder
 from pathweave.running.pool import Outcome, Watcher, run_all
 
@@ -164,6 +165,7 @@ def read_scenario(
     try:
         return _core.load(str(path), size, list(sets), list(only), seeds, list(sweeps))
     except _core.ScenarioError as error:
+        raise_interruption()
         refused = ScenarioError(str(error))
         refused.mistakes = getattr(error, "mistakes", ())
         raise refused from error
