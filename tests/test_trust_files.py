@@ -251,7 +251,7 @@ def test_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
 def test_a_folder_whose_name_is_not_utf_8(made: Path, verb: str) -> None:
     folder = made / os.fsdecode(b"r\xff")
     (made / "results").rename(folder)
-    more = ["--into", "all"] if verb == "merge" else []
+    more = ["--into", "../all"] if verb == "merge" else []
     code, said = alone(folder, verb, ".", *more)
     assert code in (0, 1, 2)
     assert "Traceback" not in said

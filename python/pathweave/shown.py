@@ -44,10 +44,12 @@ def visible_json(text: str) -> str:
 
 def _unescaped(found: re.Match[str]) -> str:
     """The character itself where an escape of JSON stands for one that is hidden."""
-    number, letter = found.groups()
-    if number is None and letter is None:
+    if found[1] is not None:
+        character = chr(int(found[1], 16))
+    elif found[2] is not None:
+        character = _BY_LETTER[found[2]]
+    else:
         return found[0]
-    character = chr(int(number, 16)) if letter is None else _BY_LETTER[letter]
     return character if _HIDDEN.match(character) else found[0]
 
 

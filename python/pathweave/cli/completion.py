@@ -74,11 +74,22 @@ def _swept(context: typer.Context) -> list[str]:
     from pathweave.core import core
     from pathweave.errors import PathweaveError
 
+    if _executes(_read(context)):  # Tab executes nothing
+        return []
     try:
         read = core().load(_named(context), None, [], [], None)
     except (PathweaveError, ValueError):  # no core, or a mistake in the scenario
         return []
     return [f"{sweep['axis']}={name}" for sweep in read.sweeps for name in sweep["names"]]
+
+
+def _executes(value: object) -> bool:
+    """Whether loading a scenario with this value executes a controller in a file."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not {"python", "library"}.isdisjoint(str(key).split(".")) or _executes(item):
+                return True
+    return isinstance(value, list) and any(map(_executes, value))
 
 
 def sizes(context: typer.Context, incomplete: str) -> list[str]:
