@@ -107,6 +107,10 @@ def alive(pids: set[int]) -> set[int]:
             "import os; os.fork()",
             "mine.py, line 11, in on_ack: RuntimeError: a controller must not",
         ),
+        (
+            "import os; os.chdir('/')",
+            "line 11, in on_ack: RuntimeError: a controller must not change",
+        ),
         ("raise SystemExit(0)", "mine.py, line 11, in on_ack: SystemExit: 0"),
     ],
 )

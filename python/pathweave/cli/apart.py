@@ -56,7 +56,7 @@ def apart() -> Iterator[None]:
     finally:
         # Whatever does not end from here on is not waited for.
         for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(OSError, ValueError):
+            with contextlib.suppress(AttributeError, OSError, ValueError):
                 stream.flush()
         line.say_done(status if isinstance(status, int) else 1)
 
@@ -82,6 +82,6 @@ def _go_on_in_a_child(_path: Path, _content: bytes) -> None:
 
 def _leave(status: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(AttributeError, OSError, ValueError):
             stream.flush()
     os._exit(status)

@@ -37,7 +37,8 @@ class Child:
     def __init__(self, given: bytes) -> None:
         """Start it; `given` is what has been read from standard input already."""
         for stream in (sys.stdout, sys.stderr):
-            stream.flush()
+            with contextlib.suppress(AttributeError, OSError, ValueError):  # closed, or full
+                stream.flush()
         self._line, theirs = os.pipe()
         with _standard_input(given) as file:
             self._child = subprocess.Popen(  # noqa: S603 - what this process was begun with

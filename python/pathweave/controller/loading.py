@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.controller.base import BaseController, Controller, Paths
 from pathweave.controller.declaration import DeclarationError, Declared, read
-from pathweave.controller.forking import refuse_forks
+from pathweave.controller.refused import refuse_calls
 from pathweave.running.loaded import note_interruption, tell
 from pathweave.running.under_way import remember
 
@@ -45,7 +45,7 @@ def load(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
     """
     tell(path, content)
     remember(path, shown)
-    refuse_forks()
+    refuse_calls()
     linecache.checkcache(str(path))
     with _module(path) as module:
         _run(module, path, shown, content)

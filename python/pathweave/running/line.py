@@ -33,7 +33,7 @@ def attach() -> int | None:
         return None
     try:
         os.set_inheritable(int(text), False)
-    except OSError:  # it belongs to an environment that somebody has copied
+    except (OSError, OverflowError):  # it belongs to an environment that somebody has copied
         return None
     _descriptor = int(text)
     return _descriptor
