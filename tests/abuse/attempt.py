@@ -145,7 +145,8 @@ def _wrong(attempt: Attempt, status: int, text: str) -> str | None:
         return f"{found[0]}: ...{text[-600:]}"
     if status not in attempt.statuses:
         return f"exit status {status}: ...{text[-300:]}"
-    if status != 0 and not text.strip() and not attempt.streams:
+    # Some limits and streams let nothing be printed.
+    if status != 0 and not text.strip() and not (attempt.streams or attempt.limits):
         return f"exit status {status} without a word"
     if any(len(line) > _LONGEST_LINE for line in text.splitlines()):
         return "a line of more than 8 KB"

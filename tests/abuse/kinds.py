@@ -32,7 +32,7 @@ def sample(seed: int) -> list[Attempt]:
 def table(ended: Sequence[Ended]) -> str:
     """How many of each kind ended how."""
     kinds = list(dict.fromkeys(each.kind for each in ended))
-    rows = [_HEADINGS]
+    rows: list[tuple[str, ...]] = [_HEADINGS]
     for kind in [*kinds, "all"]:
         own = [each for each in ended if kind in (each.kind, "all")]
         counts = [sum(each.end is end for each in own) for end in End]

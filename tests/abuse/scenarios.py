@@ -48,9 +48,6 @@ down = true
 [stop]
 at = "5 ms"
 
-[measure]
-seeds = 1
-
 [variants.scheme.a]
 
 [variants.scheme.b]
