@@ -61,7 +61,7 @@ SCENARIOS := 2000
 # Tests that take the machine's kernel and its time for themselves.
 ON_THIS_MACHINE := this_machine::
 
-.PHONY: setup linux demo test test-static test-types test-rust test-rounds test-linux test-beside-the-kernel test-instructions test-python package test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants mutants-linux wheels deb test-deb test-kernels audit crates notes lock clean tools
+.PHONY: setup linux demo test test-static test-types test-rust test-rounds test-linux test-beside-the-kernel test-instructions test-python test-abuse package test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants mutants-linux wheels deb test-deb test-kernels audit crates notes lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -164,6 +164,10 @@ test-rounds: tools
 test-instructions: $(VENV)/.dependencies | tools
 	@if command -v valgrind >/dev/null; then PYTHONPATH=python $(BIN)/python -m pathweave bench --check; \
 	elif test -n "$(REQUIRE_VALGRIND)"; then echo "valgrind is missing" >&2; exit 1; fi
+
+# All of the abuse that `make test` tries a sample of: about ten minutes of two cores. docs/checks.md says what it is.
+test-abuse: package
+	PYTHONPATH="$(PACKAGE):tests" $(BIN)/python -m abuse --seed $(or $(SEED),1) --jobs $(or $(JOBS),1) --only "$(ONLY)"
 
 # Starts the daemons for as long as it takes, and leaves them nowhere else.
 test-slurm: export PATHWEAVE_SLURM := yes

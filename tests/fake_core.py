@@ -244,6 +244,11 @@ def from_resolved(resolved: str, folder: object = None, files: object = None) ->
     return Scenario("", value["title"], "quick", [], {}, [variant], [1], [], "{}")
 
 
+def hash_of_resolved(resolved: str, seed: int) -> str:
+    """The hash of the variant that was resolved to this."""
+    return from_resolved(resolved).variants[0].hash(seed)
+
+
 def module() -> types.ModuleType:
     """The module that takes the place of `pathweave._core`."""
     module = types.ModuleType("pathweave._core")
@@ -272,6 +277,7 @@ def module() -> types.ModuleType:
         ScenarioError=ScenarioError,
         load=load,
         from_resolved=from_resolved,
+        hash_of_resolved=hash_of_resolved,
         load_text=load_text,
     )
     return module

@@ -50,7 +50,7 @@ def test_killed_again_and_again(cli: Command, tmp_path: Path) -> None:
     assert cli(*command, "whole").returncode == 0
     whole = contents(tmp_path / "whole")
     assert sum(name.endswith("manifest.json") for name in whole) == 40
-    chance = random.Random(5)  # noqa: S311
+    chance = random.Random(5)
     filling = [chance.randint(1, 32) for _ in range(MOMENTS // 2)]
     # The steps about the one at which the first run takes the place of the older one.
     replacing = range(TAKES_PLACE - MOMENTS // 4, TAKES_PLACE + MOMENTS // 4)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pathweave.shown import message, visible
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -15,7 +17,7 @@ class PathweaveError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         """What IPython shows in place of a traceback: where it was found out does not help."""
-        return [f"{type(self).__name__}: {self}".rstrip()]
+        return [message(f"{type(self).__name__}: {self}".rstrip())]
 
 
 class InputError(PathweaveError, ValueError):
@@ -41,7 +43,7 @@ class ScenarioError(InputError):
 
     def _render_traceback_(self) -> list[str]:
         """The message alone, on lines of its own."""
-        return [f"{type(self).__name__}:", str(self).rstrip()]
+        return [f"{type(self).__name__}:", visible(str(self).rstrip())]
 
 
 class OptimumError(PathweaveError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pathweave.errors import InputError
+from pathweave.reading import TABLE_LIMIT, require_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,8 +25,9 @@ def as_text(path: Path) -> str:
     from polars.exceptions import PolarsError
 
     try:
-        frame = pl.read_parquet(path)
-    except (OSError, PolarsError) as error:
+        require_regular(path, TABLE_LIMIT)
+        frame = pl.read_parquet(path, glob=False)
+    except (OSError, PolarsError, pl.exceptions.PanicException) as error:
         raise InputError(str(error).splitlines()[0]) from error
     known = [name for name in frame.columns if name in _COLUMNS]
     for name in frame.columns:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pathweave.absent import Absent, absent
 from pathweave.core import core
 from pathweave.errors import InputError
+from pathweave.reading import CONTROLLER_LIMIT, require_regular
+from pathweave.running.loaded import raise_interruption
 from pathweave.scenario_keys import Key, keys_called, scenario_keys
 
 if TYPE_CHECKING:
@@ -101,10 +103,12 @@ def _in_file(name: str) -> Topic | None:
         return None
     known = core()
     try:
+        require_regular(Path(file), CONTROLLER_LIMIT)
         entry = known.controller_in_file(form, file, file, item or None)
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror or error}") from error
     except known.ScenarioError as error:
+        raise_interruption()
         raise InputError(str(error)) from error
     return Topic("controller", entry["name"], entry, plain_text(entry["explanation"]))
 

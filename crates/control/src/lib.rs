@@ -79,7 +79,7 @@ pub use once_per_round::OncePerRound;
 pub use parameters::{
     LoadedParameter, Parameter, ParameterError, ParameterKind, Parameters, Value, WordList,
 };
-pub use paths::{Path, PathState, Paths, SubflowId};
+pub use paths::{LARGEST_WINDOW, Path, PathState, Paths, SubflowId};
 pub use per_subflow::PerSubflow;
 pub use registry::{Ecn, Entry, find, registry};
 pub use round::Round;

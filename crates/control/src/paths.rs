@@ -44,6 +44,9 @@ impl PathState {
     }
 }
 
+/// Packets in a window at most, of controllers in files: more is a mistake, which could fill the machine's memory.
+pub const LARGEST_WINDOW: f64 = 1e9;
+
 /// The congestion state of one subflow, shared by the transport and the controller.
 ///
 /// The controller writes `window`, `ssthresh`, `pacing_rate` and `may_send`; the transport writes

@@ -2,7 +2,9 @@
 
 use crate::abi::{CAck, CConnection, CPath, change_number, loss_number};
 use crate::functions::Functions;
-use pathweave_control::{Ack, Change, Controller, Fault, Loss, Paths, Seat, SubflowId};
+use pathweave_control::{
+    Ack, Change, Controller, Fault, LARGEST_WINDOW, Loss, Paths, Seat, SubflowId,
+};
 use pathweave_units::Time;
 use std::fmt;
 use std::sync::Arc;
@@ -130,7 +132,7 @@ impl ForeignController {
                 format!("{shown}: {name} returned {number}; 0 is returned when all is well")
             }
             Failure::Window(r, window) => format!(
-                "{shown}: {name} left subflow {r} a window of {window} packets; a window is a number of at least 1 packet"
+                "{shown}: {name} left subflow {r} a window of {window} packets; a window is a number of at least 1 packet and at most {LARGEST_WINDOW:e}"
             ),
             Failure::Ssthresh(r, ssthresh) => format!(
                 "{shown}: {name} left subflow {r} an ssthresh of {ssthresh} packets; ssthresh is a number from 0, or infinite"
@@ -148,7 +150,7 @@ impl ForeignController {
 #[inline]
 fn take_back(lent: &[CPath], paths: &mut Paths<'_>) -> Result<(), Failure> {
     for (r, own) in (0..).zip(lent) {
-        if !(own.window >= 1.0 && own.window.is_finite()) {
+        if !(1.0..=LARGEST_WINDOW).contains(&own.window) {
             // A window that was there before is not the function's doing: the transport's are sound.
             return Err(Failure::Window(r, own.window));
         }

@@ -1,5 +1,6 @@
 //! Controllers from files: where a scenario's are, and who loads them.
 
+use crate::regular;
 use crate::sha256::sha256;
 use pathweave_control::{Algorithm, Loaded};
 use serde_json::Value as Json;
@@ -119,11 +120,8 @@ impl ControllerFiles {
             (Some(content), _) => (PathBuf::from(file), Arc::clone(content)),
             (None, Some(folder)) => {
                 let path = folder.join(file);
-                let content = std::fs::read(&path).map_err(|error| {
-                    format!(
-                        "\"{file}\" cannot be read: {error}; the path counts from the scenario's folder"
-                    )
-                })?;
+                let content = regular::read(&path, regular::CONTROLLER)
+                    .map_err(|problem| format!("\"{file}\" {}", regular::with_place(problem)))?;
                 (path, content.into())
             }
             (None, None) => {

@@ -2,8 +2,8 @@
 
 use crate::tree::Place;
 use miette::{
-    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, Severity,
-    SourceCode, SourceSpan,
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
+    MietteSpanContents, Severity, SourceCode, SourceSpan, SpanContents,
 };
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl Problem {
     pub fn new(place: Place, message: impl Into<String>) -> Problem {
         Problem {
             place,
-            message: printable(message.into()),
+            message: short(printable(message.into())),
             help: None,
             variant: None,
         }
@@ -36,7 +36,7 @@ impl Problem {
     }
 
     pub fn help(mut self, help: impl Into<String>) -> Problem {
-        self.help = Some(printable(help.into()));
+        self.help = Some(short(printable(help.into())));
         self
     }
 }
@@ -56,6 +56,19 @@ fn printable(text: String) -> String {
         }
     }
     safe
+}
+
+/// Characters of a message, about: values are quoted in messages, and a value may be as long as a file.
+const LONGEST: usize = 2048;
+
+/// The beginning of a text that is too long, with a note of how much is missing.
+fn short(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(LONGEST) {
+        let missing = text[end..].chars().count();
+        text.truncate(end);
+        text.push_str(&format!(" ... ({missing} more characters)"));
+    }
+    text
 }
 
 /// A text that a scenario was read from.
@@ -111,13 +124,26 @@ impl Diagnostics {
     /// The mistakes one by one: name of the text, line and column (from 1, in characters), message,
     /// and what would be accepted.
     pub fn iter(&self) -> impl Iterator<Item = Mistake<'_>> {
-        self.problems.iter().map(|problem| {
+        // Problems are in the order of the text, so each is looked for from the one before on.
+        let (mut text, mut from, mut line, mut column) = (None, 0, 1, 1);
+        self.problems.iter().map(move |problem| {
             let source = &self.sources[problem.place.source.0];
-            let before = source.text.get(..problem.place.start).unwrap_or("");
+            if text != Some(problem.place.source) {
+                (text, from, line, column) = (Some(problem.place.source), 0, 1, 1);
+            }
+            let between = source.text.get(from..problem.place.start).unwrap_or("");
+            from += between.len();
+            match between.rsplit_once('\n') {
+                Some((lines, begun)) => {
+                    line += lines.matches('\n').count() + 1;
+                    column = begun.chars().count() + 1;
+                }
+                None => column += between.chars().count(),
+            }
             Mistake {
                 file: &source.name,
-                line: before.matches('\n').count() + 1,
-                column: before.chars().rev().take_while(|&c| c != '\n').count() + 1,
+                line,
+                column,
                 message: &problem.message,
                 help: problem.help.as_deref(),
             }
@@ -174,17 +200,66 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
+/// Bytes of a place that are marked.
+const MOST_MARKED: usize = 400;
+/// Bytes of a long line that are shown on either side of them.
+const BESIDE: usize = 200;
+/// Bytes of the lines around a mistake that are shown.
+const MOST_AROUND: usize = 1000;
+
+/// A text whose lines are shown around mistakes; of long lines only the mistake's surroundings are.
+#[derive(Debug)]
+struct Excerpts<'a>(&'a Source);
+
+impl SourceCode for Excerpts<'_> {
+    fn read_span<'b>(
+        &'b self,
+        span: &SourceSpan,
+        lines_before: usize,
+        lines_after: usize,
+    ) -> Result<Box<dyn SpanContents<'b> + 'b>, MietteError> {
+        let Source { name, text } = self.0;
+        let whole = text.read_span(span, lines_before, lines_after)?;
+        let (mut data, mut shown) = (whole.data(), *whole.span());
+        let (mut line, mut column) = (whole.line(), whole.column());
+        if data.len() > MOST_AROUND && lines_before + lines_after > 0 {
+            let before = &text.as_bytes()[shown.offset()..span.offset()];
+            line += before.iter().filter(|&&byte| byte == b'\n').count();
+            column = 0;
+            let bounded = |at: usize| (at..text.len()).find(|&at| text.is_char_boundary(at));
+            let line_begins = text[..span.offset()].rfind('\n').map_or(0, |end| end + 1);
+            let from = span.offset().saturating_sub(BESIDE).max(line_begins);
+            let from = bounded(from).unwrap_or(from);
+            let until = span.offset() + span.len() + BESIDE;
+            let until = bounded(until).unwrap_or(text.len());
+            let line_ends = text[span.offset()..].find('\n');
+            let until = line_ends.map_or(until, |length| until.min(span.offset() + length));
+            data = &text.as_bytes()[from..until];
+            shown = SourceSpan::from((from, until - from));
+        }
+        let named = MietteSpanContents::new_named(
+            name.clone(),
+            data,
+            shown,
+            line,
+            column,
+            whole.line_count(),
+        );
+        Ok(Box::new(named))
+    }
+}
+
 /// A mistake in the shape that miette draws.
 #[derive(Debug)]
 struct Report<'a> {
     problem: &'a Problem,
-    source: NamedSource<String>,
+    source: Excerpts<'a>,
     span: SourceSpan,
     help: Option<String>,
 }
 
 impl<'a> Report<'a> {
-    fn new(problem: &'a Problem, source: &Source) -> Report<'a> {
+    fn new(problem: &'a Problem, source: &'a Source) -> Report<'a> {
         // The drawing expects the range inside the text and on whole characters.
         let mut start = problem.place.start.min(source.text.len());
         while !source.text.is_char_boundary(start) {
@@ -195,6 +270,7 @@ impl<'a> Report<'a> {
         if let Some(first) = source.text[start..].find('\n') {
             end = end.min(start + first);
         }
+        end = end.min(start + MOST_MARKED);
         while !source.text.is_char_boundary(end) {
             end += 1;
         }
@@ -205,7 +281,7 @@ impl<'a> Report<'a> {
         };
         Report {
             problem,
-            source: NamedSource::new(&source.name, source.text.clone()),
+            source: Excerpts(source),
             span: SourceSpan::from((start, end - start)),
             help,
         }
@@ -232,7 +308,7 @@ impl Diagnostic for Report<'_> {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        (!self.source.inner().is_empty()).then_some(&self.source as &dyn SourceCode)
+        (!self.source.0.text.is_empty()).then_some(&self.source as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {

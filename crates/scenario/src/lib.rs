@@ -33,6 +33,7 @@ mod parse;
 mod plan;
 mod presets;
 mod read;
+mod regular;
 mod resolve;
 mod results_version;
 mod scenario;

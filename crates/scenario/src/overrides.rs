@@ -9,9 +9,19 @@ use crate::tree::{self, Key, Node, Place, Table, Value};
 
 /// Applies a table of overrides to a scenario.
 pub(crate) fn apply(root: &mut Node, overrides: &Table, problems: &mut Vec<Problem>) {
+    let count = paths(overrides).len();
+    if count > MOST {
+        let place = overrides.entries[0].0.place;
+        let message = format!("{count} values are overridden here, more than {MOST}");
+        problems.push(Problem::new(place, message).help("write another scenario file"));
+        return;
+    }
     let mut path = Vec::new();
     apply_table(root, overrides, &mut path, problems);
 }
+
+/// Values that a variant or a size may override: each is looked for among all keys and elements.
+const MOST: usize = 5000;
 
 fn apply_table(
     root: &mut Node,

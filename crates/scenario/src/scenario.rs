@@ -14,7 +14,7 @@ use crate::sweep::{self, Sweep};
 use crate::text::Either;
 use crate::tree::{Node, Place, SourceId, Table, Value};
 use crate::variants::{self, Only, combinations};
-use crate::{bursts, overrides, parse};
+use crate::{bursts, overrides, parse, regular};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -99,11 +99,10 @@ impl Scenario {
     /// Everything that is wrong with it, in all variants.
     pub fn load_selected(path: &Path, selection: &Selection) -> Result<Scenario, Diagnostics> {
         let name = path.display().to_string();
-        let text = match std::fs::read(path) {
+        let text = match regular::read(path, regular::SCENARIO) {
             Ok(bytes) => text(bytes, &name)?,
-            Err(error) => {
-                let problem =
-                    Problem::new(Place::default(), format!("cannot read {name}: {error}"));
+            Err(problem) => {
+                let problem = Problem::new(Place::default(), format!("{name} {problem}"));
                 return Err(Diagnostics::new(
                     vec![Source {
                         name,

@@ -5,6 +5,7 @@ mod controller_files;
 mod diagnostics;
 mod documentation;
 mod files;
+mod hostile;
 mod load;
 mod offered_load;
 mod presets;

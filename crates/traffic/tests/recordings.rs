@@ -432,3 +432,29 @@ fn lists_with_a_number_of_flows_in_front_are_read() {
         assert!(error.problem.contains(said), "{text}: {}", error.problem);
     }
 }
+
+#[test]
+fn many_comments_in_a_line_take_no_longer_each_than_few() {
+    let comments = "/* */ ".repeat(200_000);
+    let text = format!(
+        "num_ranks 2\n{comments}\nrank 0 {{\nsend 1b to 1\n}}\nrank 1 {{\nrecv 1b from 0\n}}\n"
+    );
+    let began = std::time::Instant::now();
+    assert_eq!(goal::parse(&text).unwrap().graph.sends(), 1);
+    let took = began.elapsed();
+    assert!(took < std::time::Duration::from_secs(10), "{took:?}");
+}
+
+#[test]
+fn many_sends_between_two_ranks_take_no_longer_each_than_few() {
+    const MANY: usize = 200_000;
+    let (sends, receives) = (
+        "send 1b to 1\n".repeat(MANY),
+        "recv 1b from 0\n".repeat(MANY),
+    );
+    let text = format!("num_ranks 2\nrank 0 {{\n{sends}}}\nrank 1 {{\n{receives}}}\n");
+    let began = std::time::Instant::now();
+    assert_eq!(goal::parse(&text).unwrap().graph.sends() as usize, MANY);
+    let took = began.elapsed();
+    assert!(took < std::time::Duration::from_secs(20), "{took:?}");
+}

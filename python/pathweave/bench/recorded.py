@@ -6,7 +6,6 @@ fall; a rise of more than `TOLERANCE` has to be recorded, with the reason.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from pathweave.bench import native
 from pathweave.bench.cases import CASES, case_file
 from pathweave.errors import InputError, PathweaveError
+from pathweave.reading import read_json_value
 from pathweave.results.jsonfile import write_json
 
 if TYPE_CHECKING:
@@ -140,15 +140,15 @@ def record(tree: Path, compiler: str, counted: Mapping[str, float], reason: str)
 def read(tree: Path) -> dict[str, dict[str, Figure]]:
     """Recorded figures by version of rustc and case; none if there is no file."""
     try:
-        text = _file(tree).read_text()
+        content = read_json_value(_file(tree))
     except FileNotFoundError:
         return {}
     try:
         return {
             version: {case: Figure(**figure) for case, figure in cases.items()}
-            for version, cases in json.loads(text).items()
+            for version, cases in content.items()
         }
-    except (json.JSONDecodeError, TypeError, AttributeError) as error:
+    except (TypeError, AttributeError) as error:
         raise InputError(f"{_file(tree)} is not as it was written: {error}") from error
 
 

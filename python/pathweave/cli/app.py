@@ -7,6 +7,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from pathweave.cli.apart import apart
 from pathweave.cli.bench import bench
 from pathweave.cli.check import check
 from pathweave.cli.compare import compare
@@ -88,5 +89,5 @@ def call(arguments: Sequence[str] | None = None) -> object:
 
 def main() -> NoReturn:
     """Run the command line and leave with its exit code."""
-    with bash_words("_PATHWEAVE_COMPLETE"):
+    with bash_words("_PATHWEAVE_COMPLETE"), apart():
         guarded(call)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer  # noqa: TC002 - Typer reads annotations when it runs
 
+from pathweave.shown import visible
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -72,11 +74,22 @@ def _swept(context: typer.Context) -> list[str]:
     from pathweave.core import core
     from pathweave.errors import PathweaveError
 
+    if _executes(_read(context)):  # Tab executes nothing
+        return []
     try:
         read = core().load(_named(context), None, [], [], None)
     except (PathweaveError, ValueError):  # no core, or a mistake in the scenario
         return []
     return [f"{sweep['axis']}={name}" for sweep in read.sweeps for name in sweep["names"]]
+
+
+def _executes(value: object) -> bool:
+    """Whether loading a scenario with this value executes a controller in a file."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not {"python", "library"}.isdisjoint(str(key).split(".")) or _executes(item):
+                return True
+    return isinstance(value, list) and any(map(_executes, value))
 
 
 def sizes(context: typer.Context, incomplete: str) -> list[str]:
@@ -135,11 +148,11 @@ def compared_cases(incomplete: str) -> list[str]:
 
 def _read(context: typer.Context) -> dict[str, Any]:
     """The scenario that the command line names so far, unchecked; empty if it is unreadable."""
-    import tomllib
+    from pathweave.reading import read_toml
 
     named = _named(context)
     try:
-        return tomllib.loads(Path(named).read_text()) if named else {}
+        return read_toml(Path(named)) if named else {}
     except (OSError, ValueError):
         return {}
 
@@ -168,7 +181,7 @@ def bash_words(variable: str) -> Iterator[None]:
         with redirect_stdout(answer):
             yield
     finally:
-        for line in answer.getvalue().splitlines():
+        for line in visible(answer.getvalue()).splitlines():
             sys.stdout.write(_SPECIAL.sub(r"\\\1", line.removeprefix(kept)) + "\n")
 
 

@@ -20,13 +20,19 @@ from typing import Any, NoReturn, cast
 
 import typer
 
+from pathweave.cli.surroundings import check_surroundings
 from pathweave.errors import InputError, PathweaveError, ScenarioError
+from pathweave.running import under_way
+from pathweave.running.loaded import interrupted_at
+from pathweave.shown import cut, message
 
 DONE = 0
 FAILED = 1
 WRONG_INPUT = 2
 READER_GONE = 141
 
+_MOST = 32_768
+"""Characters of a scenario's mistakes that are shown: it can have many."""
 _UsageError: type[Exception] = typer.BadParameter.__mro__[2]
 """What Typer raises for a wrong command line: ClickException, of whichever Click it has."""
 _INTERRUPTED = 130
@@ -46,6 +52,7 @@ def guarded(call: Callable[[], object]) -> NoReturn:
     """Run the command line; leave with the exit code that its end calls for."""
     _tolerate_encodings()
     try:
+        check_surroundings()
         code = call()
     except ScenarioError as error:
         # Laid out already: the mistake, file, line, column, the text, what would be accepted.
@@ -67,19 +74,29 @@ def guarded(call: Callable[[], object]) -> NoReturn:
         if isinstance(end.__context__, BrokenPipeError):
             sys.exit(READER_GONE)
         raise
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        _say(f"{where}{error.strerror or error}")
-        sys.exit(FAILED)
-    except MemoryError:
-        _say("out of memory")
-        sys.exit(FAILED)
+    except (OSError, UnicodeEncodeError, MemoryError) as error:
+        message_of, code = _outside(error)
+        _say(message_of)
+        sys.exit(code)
     except (KeyboardInterrupt, typer.Abort):
         code = _INTERRUPTED
     if code == _INTERRUPTED:
-        _say("interrupted")
+        where = interrupted_at() or "; ".join(under_way.lines())
+        _say(f"interrupted: {where} had not returned" if where else "interrupted")
         code = FAILED
     sys.exit(code if isinstance(code, int) else DONE)
+
+
+def _outside(error: OSError | UnicodeEncodeError | MemoryError) -> tuple[str, int]:
+    """What went wrong outside of the program, in words, and the exit code for it."""
+    if isinstance(error, MemoryError):
+        return "out of memory", FAILED
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror or error}", FAILED
+    # The name of a file, which Python has as it is: texts of ours can be encoded.
+    name = error.object.encode(errors="surrogateescape").decode(errors="backslashreplace")
+    return f"{name} is not UTF-8, which names of files must be: rename it", WRONG_INPUT
 
 
 def _say(message: str, hint: str = "") -> None:
@@ -123,7 +140,7 @@ def _as_errors(text: str) -> str:
         else:
             in_message = False
             lines.append(line)
-    return "\n".join(lines)
+    return cut("\n".join(map(message, lines)), _MOST)
 
 
 def _tolerate_encodings() -> None:

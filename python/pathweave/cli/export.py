@@ -5,12 +5,13 @@ from __future__ import annotations
 import enum
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from pathweave.errors import InputError
 from pathweave.results import layout
+from pathweave.shown import visible
 
 if TYPE_CHECKING:
     from pathweave.results.export import Export
@@ -79,6 +80,17 @@ def export(
     _write(choose(results, table, where or [], quantity), how, out)
 
 
+class _Visible:
+    """A terminal that is only written what may be shown."""
+
+    def __init__(self, terminal: TextIO) -> None:
+        self._terminal = terminal
+
+    def write(self, text: str) -> int:
+        """Write the text with escapes for what would act on the terminal."""
+        return self._terminal.write(visible(text))
+
+
 def _format(asked: Format | None, out: Path | None) -> Format:
     """The format that was asked for, or the one that the file's name ends with."""
     if asked is not None:
@@ -101,7 +113,7 @@ def _write(export: Export, how: Format, out: Path | None) -> None:
     from pathweave.running.interrupt import Interrupt
 
     if out is None:
-        write(export, how.value, sys.stdout)
+        write(export, how.value, _Visible(sys.stdout) if sys.stdout.isatty() else sys.stdout)
         return
     with Interrupt() as interrupt, whole_file(out) as draft:
 

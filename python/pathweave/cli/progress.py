@@ -108,13 +108,22 @@ class Progressing:
         self.overview.total -= 1
 
     def still_running(self, tasks: Sequence[Task]) -> None:
-        """Runs do not stop, most likely because a user's controller does not return."""
+        """Runs do not stop."""
         for task in tasks:
             self._line("waiting", "yellow", task.label, "for this run to stop")
         self._note(
-            "a run stops when its controllers return; a second Ctrl-C or SIGTERM ends the command "
-            "at once, and finished runs are kept"
+            "a second Ctrl-C or SIGTERM ends the command at once, and finished runs are kept"
         )
+
+    def given_up(self, tasks: Sequence[Task], lines: Sequence[str]) -> None:
+        """Runs do not stop, because a controller in a file does not return."""
+        files: dict[str, None] = {}
+        for task in tasks:
+            self._settle(task)
+            self._line("stopped", "yellow", task.label, "its controller does not return")
+            files |= dict.fromkeys(task.identity.variant.files)
+        where = "; ".join(lines) or f"a controller in {', '.join(files)}"
+        self._note(f"{where}: has not returned and is given up")
 
     def tick(self) -> None:
         """All runs have been looked at."""

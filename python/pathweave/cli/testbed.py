@@ -106,9 +106,10 @@ def play_all(
     from pathweave.cli.console import messages
     from pathweave.cli.outcome import finish
     from pathweave.cli.progress import watch
+    from pathweave.cli.source import open_scenario
     from pathweave.linux import binary
     from pathweave.running.playing import Playing
-    from pathweave.running.session import Request, open_session
+    from pathweave.running.session import Request
     from pathweave.running.testbed import TRIES, play
 
     if divided:
@@ -118,7 +119,7 @@ def play_all(
         )
     if seeds and valid:
         raise InputError("--valid goes through as many seeds as it needs: leave --seeds out")
-    session = open_session(
+    session = open_scenario(
         Request(
             path=scenario,
             size=size,
@@ -134,7 +135,8 @@ def play_all(
                 transports=tuple(transports or ()),
             ),
             valid=valid,
-        )
+        ),
+        None,
     )
     binary()  # a missing one is said before a folder is made
     console = messages()

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.controller.base import BaseController, Controller, Paths
 from pathweave.controller.declaration import DeclarationError, Declared, read
+from pathweave.controller.refused import refuse_calls
+from pathweave.running.loaded import note_interruption, tell
+from pathweave.running.under_way import remember
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,6 +43,9 @@ def load(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
 
     `shown` is what messages call the file. Raises `DeclarationError` for what is wrong with it.
     """
+    tell(path, content)
+    remember(path, shown)
+    refuse_calls()
     linecache.checkcache(str(path))
     with _module(path) as module:
         _run(module, path, shown, content)
@@ -48,7 +54,7 @@ def load(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
         compiled = None
         if issubclass(cls, Controller):
             found = read(cls, shown)
-            _try(cls, describe)
+            _try(cls, describe, path, shown)
         else:
             # numpy and numba are loaded by those alone that need them.
             from pathweave.controller.compiled import CompiledController
@@ -71,7 +77,9 @@ def load(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
     )
 
 
-def _try(cls: type[BaseController], describe: Callable[[BaseException], str]) -> None:
+def _try(
+    cls: type[BaseController], describe: Callable[[BaseException], str], path: Path, shown: str
+) -> None:
     """Make an object; raises `DeclarationError` where that fails."""
     try:
         cls()
@@ -80,6 +88,15 @@ def _try(cls: type[BaseController], describe: Callable[[BaseException], str]) ->
         raise DeclarationError(
             f"{where} (raised when an object was made without parameters)"
         ) from error
+    except KeyboardInterrupt as error:
+        raise _interrupted(path, shown, error) from error
+
+
+def _interrupted(path: Path, shown: str, error: KeyboardInterrupt) -> DeclarationError:
+    """What ends the loading after Ctrl-C, which is no mistake of the file."""
+    where = described(path, shown, error).removesuffix(": KeyboardInterrupt")
+    note_interruption(where)
+    return DeclarationError(f"{where}: interrupted")
 
 
 def described(path: Path, shown: str, error: BaseException) -> str:
@@ -119,6 +136,8 @@ def _run(module: ModuleType, path: Path, shown: str, content: bytes) -> None:
         exec(compile(content, str(path), "exec"), vars(module))  # noqa: S102 - the user's own file
     except (Exception, SystemExit) as error:  # the file ends itself, not the command
         raise DeclarationError(described(path, shown, error)) from error
+    except KeyboardInterrupt as error:
+        raise _interrupted(path, shown, error) from error
 
 
 def _find(module: ModuleType, shown: str, name: str | None) -> type[BaseController]:

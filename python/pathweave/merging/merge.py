@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError, PathweaveError
 from pathweave.merging.agree import check_results, check_versions
 from pathweave.merging.sources import Gathered, about_in, read_sources
+from pathweave.reading import JSON_LIMIT, read_text
 from pathweave.results import layout
 from pathweave.results.jsonfile import json_text, write_json
 from pathweave.results.lock import locked
@@ -19,7 +21,6 @@ from pathweave.running.plan import prepare_folder, run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
     from pathweave.merging.sources import Sources
     from pathweave.results.read import StoredRun, Unusable
@@ -180,7 +181,7 @@ def _claim(part: Part) -> None:
     if not part.abouts:
         return
     about = _joined(part.abouts)
-    if not path.exists() or path.read_text(encoding="utf-8") != json_text(about):
+    if not path.exists() or read_text(path, JSON_LIMIT) != json_text(about):
         write_json(path, about)
 
 
@@ -203,12 +204,22 @@ def _joined(abouts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return about
 
 
+def _not_files(folder: str, names: list[str]) -> list[str]:
+    """What is not copied: pipes, devices, and links, which may lead anywhere."""
+    paths = {name: Path(folder, name) for name in names}
+    return [
+        name
+        for name, path in paths.items()
+        if path.is_symlink() or not (path.is_file() or path.is_dir())
+    ]
+
+
 def _copy(copy: Copy) -> None:
     """Copy a run under a hidden name, and give it its own when all of it is there."""
     partial = layout.partial_folder(copy.to)
     shutil.rmtree(partial, ignore_errors=True)
     try:
-        shutil.copytree(copy.run.folder, partial)
+        shutil.copytree(copy.run.folder, partial, ignore=_not_files)
         wrong = damage(partial, copy.run.manifest)
         if wrong is not None:
             raise PathweaveError(f"{copy.run.folder} was changed while it was copied: {wrong}")

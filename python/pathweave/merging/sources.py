@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from pathweave.core import core
 from pathweave.errors import InputError
 from pathweave.results import layout
-from pathweave.results.jsonfile import read_json
-from pathweave.results.read import Unusable, read_run, run_folders, said_of
+from pathweave.results.read import Unusable, read_about, read_run, run_folders, said_of
+from pathweave.shown import message
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pathweave.results.read import StoredRun
@@ -74,7 +74,7 @@ def _read_into(found: Sources, source: Path, folder: Path) -> None:
         run = read_run(folder)
         _check_hash(run)
     except (InputError, OSError) as error:
-        found.unusable.append(Unusable(folder, str(error)))
+        found.unusable.append(Unusable(folder, message(str(error))))
         return
     about, settings = said_of(folder.parent, run)
     key = (str(run.manifest["scenario"]["name"]), settings.hash)
@@ -93,15 +93,12 @@ def _check_hash(run: StoredRun) -> None:
     version = manifest.get("results_version") or manifest["pathweave"]
     if manifest["backend"] != "simulate" or version != core().results_version():
         return  # how other versions and backends come to their hashes is not known here
-    resolved = json.dumps(manifest["resolved"])
     try:
-        if _has_controllers_in_files(manifest["resolved"]):
-            expected = core().hash_of_resolved(resolved, run.seed)  # the files are elsewhere
-        else:
-            expected = core().from_resolved(resolved).variants[0].hash(run.seed)
+        # Of the text alone: nothing that the scenario names is opened.
+        expected = core().hash_of_resolved(json.dumps(manifest["resolved"]), run.seed)
     except core().ScenarioError as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"the manifest of {run.folder} cannot be run: {reason}") from error
+        reason = str(error).strip().splitlines()[0]
+        raise InputError(f"{run.folder / layout.MANIFEST}: {reason}") from error
     if expected != manifest["hash"]:
         raise InputError(
             f"the hash of {run.folder / layout.MANIFEST} is not that of its scenario and seed: it"
@@ -109,22 +106,10 @@ def _check_hash(run: StoredRun) -> None:
         )
 
 
-def _has_controllers_in_files(resolved: Mapping[str, Any]) -> bool:
-    """Whether the scenario names files with controllers, which need not be where results are."""
-    groups = resolved.get("traffic", [])
-    tables = [each.get("controller") for group in groups for each in (group, *_flows(group))]
-    return any(isinstance(table, dict) and "sha256" in table for table in tables)
-
-
-def _flows(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    flows = group.get("flows")
-    return [flow for flow in flows if isinstance(flow, dict)] if isinstance(flows, list) else []
-
-
 def about_in(folder: Path, settings: Settings) -> dict[str, Any] | None:
     """What the folder of these settings says was asked for; None where it says nothing of them."""
     try:
-        about = read_json(folder / layout.SCENARIO)
+        about = read_about(folder)
         same = about["settings"]["hash"] == settings.hash
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from pathweave.errors import PathweaveError
+from pathweave.shown import visible_json
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -113,7 +114,7 @@ class _Painter:
     def ask(self, what: str, request: dict[str, Any]) -> list[bytes]:
         """Send a request and wait for the answer; raises `PathweaveError` where there is none."""
         try:
-            self._to.write(json.dumps(request).encode() + b"\n")
+            self._to.write(visible_json(json.dumps(request, ensure_ascii=False)).encode() + b"\n")
             self._to.flush()
             head = json.loads(self._from.readline() or "{}")
             parts = [self._from.read(size) for size in head.get("sizes", [])]

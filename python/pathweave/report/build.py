@@ -41,6 +41,7 @@ from pathweave.results.tables import published_tables
 from pathweave.results.testbed import facts, remarks
 from pathweave.results.units import count, duration, size_text
 from pathweave.results.wholefile import write_whole
+from pathweave.shown import in_page, visible_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -348,7 +349,11 @@ def _page(
 
     here = files("pathweave.report")
     environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=in_page,
     )
     template = environment.from_string((here / "page.html.j2").read_text(encoding="utf-8"))
     charts = {
@@ -387,4 +392,4 @@ def _page(
 def _script_json(value: Any) -> str:
     """JSON that can stand inside a script element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return visible_json(text).replace("<", "\\u003c")

@@ -35,6 +35,7 @@ from pathweave.reproducing.words import (
 )
 from pathweave.results.units import scale
 from pathweave.results.wholefile import write_whole
+from pathweave.shown import in_page, visible_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -280,7 +281,11 @@ def _render(name: str, **values: Any) -> str:
 
     here = files("pathweave.report")
     environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=in_page,
     )
     template = environment.from_string((here / name).read_text(encoding="utf-8"))
     return template.render(
@@ -298,4 +303,4 @@ def _render(name: str, **values: Any) -> str:
 def _script_json(value: Any) -> str:
     """JSON that can stand inside a script element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return visible_json(text).replace("<", "\\u003c")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pathweave.errors import InputError
+from pathweave.reading import read_text
 from pathweave.reproducing.paper import Order
 from pathweave.reproducing.paper_size import PAPER, still_valid
 from pathweave.reproducing.reasons import Explained
@@ -125,7 +126,7 @@ def recorded(paper: Paper, rows: Sequence[Row] | None = None) -> list[Reproduced
 def write_block(readme: Path, text: str) -> bool:
     """Put `text` between the two comments of a file; whether it has them."""
     try:
-        content = readme.read_text(encoding="utf-8")
+        content = read_text(readme)
     except FileNotFoundError:
         return False
     if BEGIN not in content:

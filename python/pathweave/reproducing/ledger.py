@@ -15,12 +15,12 @@ would answer it.
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pathweave.errors import InputError
+from pathweave.reading import read_text, read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,10 +90,10 @@ def read_ledger(paper: Paper) -> tuple[Entry, ...]:
     """
     path = paper.folder / FILE
     try:
-        content = tomllib.loads(path.read_text("utf-8"))
+        content = read_toml(path)
     except FileNotFoundError as error:
         raise InputError(f"{paper.name} has no ledger: no such file: {path}") from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, InputError) as error:
         raise InputError(f"{path}: {error}") from error
     entries = content.get("entry")
     if set(content) != {"entry"} or not _are_tables(entries):
@@ -124,7 +124,7 @@ def _is_test(test: str, root: Path) -> bool:
     match = _TEST.fullmatch(test)
     if match is None or not (root / match["file"]).is_file():
         return False
-    text = (root / match["file"]).read_text("utf-8")
+    text = read_text(root / match["file"])
     return re.search(rf"\b(fn|def) {match['name']}\b", text) is not None
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pathweave.core import core
+from pathweave.reading import read_toml
 from pathweave.reproducing.sample import measured_of, variants_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ PAPER = "paper"
 
 def sizes_of(scenario: Path) -> Mapping[str, object]:
     """The sizes that a scenario file has beside the one as it stands."""
-    return tomllib.loads(scenario.read_text("utf-8")).get("sizes", {})
+    return read_toml(scenario).get("sizes", {})
 
 
 def setups(row: Row) -> dict[str, str]:

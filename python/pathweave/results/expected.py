@@ -33,12 +33,12 @@ What else a row has is for `pathweave reproduce`; see `pathweave.reproducing.pap
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
+from pathweave.reading import read_toml
 from pathweave.results.published_measure import (
     MEASURE_KEYS,
     PublishedMeasure,
@@ -112,14 +112,24 @@ class Expected:
 
     @staticmethod
     def from_json(value: Mapping[str, Any]) -> Expected:
-        """The inverse of `to_json`."""
+        """The inverse of `to_json`.
+
+        Raises `TypeError`, `ValueError`, `KeyError` or `AttributeError` for what that did not
+        write.
+        """
+        points = tuple(
+            Point({str(axis): str(name) for axis, name in point["at"].items()}, point["value"])
+            for point in value["points"]
+        )
+        if not all(_is_number(point.value) for point in points):
+            raise ValueError("a published value is not a number")
         return Expected(
             measured=PublishedMeasure.from_json(value),
-            tolerance=value["tolerance"],
-            within=value.get("within"),  # results of earlier versions have none
-            source=value["source"],
-            axes=tuple(value["axes"]),
-            points=tuple(Point(point["at"], point["value"]) for point in value["points"]),
+            tolerance=_positive(value, "tolerance"),
+            within=_positive(value, "within"),  # results of earlier versions have none
+            source=str(value["source"]),
+            axes=tuple(map(str, value["axes"])),
+            points=points,
         )
 
 
@@ -130,11 +140,9 @@ def read_rows(folder: Path) -> dict[str, dict[str, Any]]:
     """
     path = folder / FILE
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = read_toml(path)
     except FileNotFoundError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: {error}") from error
     for name, row in content.items():
         if not isinstance(row, dict):
             raise InputError(

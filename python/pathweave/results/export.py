@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from pathweave.errors import InputError
 from pathweave.results.axis_columns import axis_column
@@ -78,8 +78,16 @@ def choose(
     return Export(table, tuple(aligned))
 
 
+class Stream(Protocol):
+    """What texts are written to."""
+
+    def write(self, text: str, /) -> object:
+        """Write a text."""
+        ...
+
+
 def write(
-    export: Export, how: Format, out: TextIO, before_each: Callable[[], None] = lambda: None
+    export: Export, how: Format, out: Stream, before_each: Callable[[], None] = lambda: None
 ) -> None:
     """Write to a text stream as CSV or JSON; `before_each` is called before each part is read."""
     first = True

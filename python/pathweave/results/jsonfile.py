@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from pathweave.errors import InputError
+from pathweave.reading import read_json_value
 from pathweave.results.wholefile import create_whole, write_whole
 
 if TYPE_CHECKING:
@@ -31,10 +32,7 @@ def json_text(value: Any) -> str:
 
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object; raises `InputError` when the file is not one."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not a JSON file: {error}") from error
+    value = read_json_value(path)
     if not isinstance(value, dict):
         raise InputError(f"{path} does not hold a JSON object")
     return value

@@ -156,14 +156,19 @@ class PublishedMeasure:
     @staticmethod
     def from_json(value: Mapping[str, Any]) -> PublishedMeasure:
         """The inverse of `to_json`."""
+        name = str(value["quantity"])
+        if name not in QUANTITIES and name not in CHECKS:
+            raise ValueError("quantity")
+        parse_statistic(str(value["statistic"]))
+        scale(str(value["unit"]))
         return PublishedMeasure(
-            quantity=value["quantity"],
-            statistic=value["statistic"],
-            where=value["where"],
-            over=value.get("over", {}),  # results of earlier versions have none
-            during=value.get("during", ""),
-            relative_to=value.get("relative_to", {}),
-            unit=value["unit"],
+            quantity=name,
+            statistic=str(value["statistic"]),
+            where=_table(value, "where", "columns and values"),
+            over=_table(value, "over", "columns and values"),  # earlier versions have none
+            during=str(value.get("during", "")),
+            relative_to=_table(value, "relative_to", "axes and names"),
+            unit=str(value["unit"]),
         )
 
 

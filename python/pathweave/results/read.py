@@ -11,10 +11,12 @@ from pathweave.results.differences import differences
 from pathweave.results.expected import Expected
 from pathweave.results.jsonfile import read_json
 from pathweave.results.settings import Settings, same_scenario
+from pathweave.results.shape import check_about, check_manifest, check_optimum, check_timing
 from pathweave.results.stored import digest, read_table, scan_table, sound
 from pathweave.results.sweeps import Sweep, label_of
 from pathweave.results.testbed import invalid
 from pathweave.results.write import damage
+from pathweave.shown import message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -231,7 +233,7 @@ def search(paths: Iterable[Path]) -> Found:
         try:
             run = read_run(folder)
         except InputError as error:
-            unusable.append(Unusable(folder, str(error)))
+            unusable.append(Unusable(folder, message(str(error))))
             continue
         except OSError as error:
             reason = f"{error.filename or folder} cannot be read: {error.strerror or error}"
@@ -280,12 +282,18 @@ def _none_usable(unusable: Sequence[Unusable]) -> str:
 
 def run_folders(path: Path) -> Iterator[Path]:
     """The folders of runs at or below `path`."""
-    if (path / layout.MANIFEST).is_file():
-        yield path.resolve()
-        return
-    for below in sorted(path.iterdir()):
-        if below.is_dir() and not below.name.startswith("."):
-            yield from run_folders(below)
+    seen: set[Path] = set()  # a link may lead back
+    waiting = [path.resolve()]
+    while waiting:
+        folder = waiting.pop()
+        if folder in seen:
+            continue
+        seen.add(folder)
+        if (folder / layout.MANIFEST).exists():
+            yield folder
+            continue
+        named = sorted(below for below in folder.iterdir() if not below.name.startswith("."))
+        waiting += [below.resolve() for below in reversed(named) if below.is_dir()]
 
 
 def read_run(folder: Path) -> StoredRun:
@@ -297,39 +305,30 @@ def read_run(folder: Path) -> StoredRun:
             f"{folder} was written by another version of Pathweave (layout {found}, not"
             f" {layout.FORMAT}): run the scenario again, then delete the folder"
         )
-    if not _is_complete(manifest):
-        raise InputError(f"{folder / layout.MANIFEST} is not the manifest of a run")
+    check_manifest(folder / layout.MANIFEST, manifest)
     reason = damage(folder, manifest)
     if reason is not None:
         raise InputError(f"{reason}; `pathweave run` runs it again")
     try:
-        timing = read_json(folder / layout.TIMING)
+        timing = read_timing(folder)
     except (FileNotFoundError, InputError):
         timing = {}
     return StoredRun(folder, manifest, timing, read_optimum(folder, manifest))
 
 
-def _is_complete(manifest: dict[str, Any]) -> bool:
-    """Whether a manifest says all that is asked of it wherever runs are found."""
-    variant, scenario = manifest.get("variant"), manifest.get("scenario")
-    return (
-        isinstance(variant, dict)
-        and {"label", "slug", "axes", "hash"} <= set(variant)
-        and isinstance(variant["axes"], dict)
-        and isinstance(scenario, dict)
-        and {"name", "title", "size", "set"} <= set(scenario)
-        and isinstance(manifest.get("seed"), int)
-        and isinstance(manifest.get("resolved"), dict)
-        and isinstance(manifest.get("settings"), str)
-        and isinstance(manifest.get("counters"), dict)
-        and {"backend", "pathweave", "verdict", "notes", "results_hash"} <= set(manifest)
-    )
+def read_timing(folder: Path) -> dict[str, Any]:
+    """What stands in `timing.json`; raises `InputError` where it is not as it is written."""
+    path = folder / layout.TIMING
+    timing = read_json(path)
+    check_timing(path, timing)
+    return timing
 
 
 def read_optimum(folder: Path, manifest: dict[str, Any]) -> dict[str, Any] | None:
     """What stands in `optimum.json`, if it is of the run that the manifest is of."""
     try:
         optimum = read_json(folder / layout.OPTIMUM)
+        check_optimum(folder / layout.OPTIMUM, optimum)
         whole = all(
             digest(folder / layout.table_file(name)) == optimum["tables"][name]["sha256"]
             for name in optimum["tables"]
@@ -363,28 +362,27 @@ def _read_scenario(folder: Path, run: StoredRun) -> StoredScenario:
 def said_of(folder: Path, run: StoredRun) -> tuple[dict[str, Any], Settings]:
     """What the folder says of its scenario, and its settings; what the run says where it cannot."""
     try:
-        about = read_json(folder / layout.SCENARIO)
+        about = read_about(folder)
         settings = Settings.from_json(about["settings"])
         if settings.hash == run.manifest["settings"]:  # nobody has moved runs
-            _check_shape(about)
             return about, settings
-    except (OSError, InputError, KeyError, TypeError, ValueError):
+    except (OSError, InputError):
         pass
     return {}, _unknown(run)
 
 
-def _check_shape(about: dict[str, Any]) -> None:
-    """Raises `TypeError`, `ValueError` or `KeyError` where a part does not have its shape."""
-    for axis, names in about.get("axes", []):
-        if not isinstance(axis, str) or not isinstance(names, list):
-            raise TypeError("axes")
-    for entry in about.get("expected", []):
-        Expected.from_json(entry)
-    for each in about.get("sweeps", []):
-        Sweep.from_json(each)
-    for key in ("report", "phases"):
-        if not isinstance(about.get(key, {}), dict):
-            raise TypeError(key)
+def read_about(folder: Path) -> dict[str, Any]:
+    """What stands in `scenario.json`; raises `InputError` where it is not as it is written."""
+    path = folder / layout.SCENARIO
+    about = read_json(path)
+    check_about(path, about)
+    for key, read in (("expected", Expected.from_json), ("sweeps", Sweep.from_json)):
+        for place, each in enumerate(about.get(key, [])):
+            try:
+                read(each)
+            except (TypeError, ValueError, KeyError, AttributeError) as error:
+                raise InputError(f"{path}: {key}[{place}] is not as it is written") from error
+    return about
 
 
 def _unknown(run: StoredRun) -> Settings:

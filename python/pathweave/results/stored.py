@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pathweave.errors import InputError
+from pathweave.reading import TABLE_LIMIT, opened, require_regular, require_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +32,10 @@ def scan_table(path: Path) -> pl.LazyFrame:
     """The table in the Parquet file `path`, not yet read."""
     import polars as pl
 
-    return pl.scan_parquet(path)
+    require_regular(path, TABLE_LIMIT)
+    require_utf8(path)
+    # A name with a star or brackets is a name.
+    return pl.scan_parquet(path, glob=False, hive_partitioning=False)
 
 
 def read_table(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
@@ -46,5 +50,8 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame
 
 def digest(path: Path) -> str:
     """SHA-256 of a file's content, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    with opened(path, TABLE_LIMIT) as file:
+        found = hashlib.sha256()
+        while part := file.read(1 << 20):
+            found.update(part)
+        return found.hexdigest()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pathweave.results import layout
 from pathweave.results.jsonfile import read_json, write_json
 from pathweave.results.lock import locked
+from pathweave.results.shape import check_manifest
 from pathweave.results.stored import digest
 from pathweave.results.testbed import PlayedOutput
 
@@ -103,6 +104,7 @@ def is_current(folder: Path, run_hash: str, limit: int | None = None) -> bool:
     """
     try:
         manifest = read_json(folder / layout.MANIFEST)
+        check_manifest(folder / layout.MANIFEST, manifest)
     except (OSError, ValueError):
         return False
     optimum = manifest.get("optimum") or {}

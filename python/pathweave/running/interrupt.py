@@ -8,6 +8,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
+from pathweave.running.line import say_heard
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType, TracebackType
@@ -56,6 +58,7 @@ class Interrupt:
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
         self._raised = True
+        say_heard()
 
 
 @contextmanager

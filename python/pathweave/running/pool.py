@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from pathweave.results.write import write_run
+from pathweave.running import under_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -86,6 +87,10 @@ class Watcher(Protocol):
         """`tasks` were told to stop, and have not for `PATIENCE_S`."""
         ...
 
+    def given_up(self, tasks: Sequence[Task], lines: Sequence[str]) -> None:
+        """The same, and they are not waited for; controllers in files are in these lines."""
+        ...
+
     def tick(self) -> None:
         """All runs have been looked at."""
         ...
@@ -145,7 +150,9 @@ def run_all(
                 active.append((task, run))
                 watcher.started(task)
             if interrupted():
-                ending.ask(active)
+                for task in ending.ask(active):
+                    outcome.cancelled.append(task)
+                    active = [each for each in active if each[0] is not task]
             active = [
                 (task, run) for task, run in active if not _settle(task, run, watcher, outcome)
             ]
@@ -160,21 +167,32 @@ def run_all(
 
 
 class _Ending:
-    """Runs are asked to end, once; who has not in time is named, once."""
+    """Runs are asked to end, once; who has not in time is named, once.
+
+    A run that is in a controller of the user's is given up then: nothing makes it return.
+    """
 
     def __init__(self, watcher: Watcher) -> None:
         self._watcher = watcher
         self._asked_at: float | None = None
         self._named = False
 
-    def ask(self, active: Sequence[tuple[Task, Run]]) -> None:
-        """Called again and again while there is something to wait for."""
+    def ask(self, active: Sequence[tuple[Task, Run]]) -> list[Task]:
+        """Called again and again while there is something to wait for; those that are given up."""
         if self._asked_at is None:
             self._asked_at = time.monotonic()
             _cancel(active)
-        elif not self._named and time.monotonic() - self._asked_at > PATIENCE_S:
-            self._named = True
-            self._watcher.still_running([task for task, _ in active])
+            return []
+        if self._named or time.monotonic() - self._asked_at <= PATIENCE_S:
+            return []
+        self._named = True
+        given_up = [task for task, _ in active if task.identity.variant.files]
+        waited_for = [task for task, _ in active if not task.identity.variant.files]
+        if waited_for:
+            self._watcher.still_running(waited_for)
+        if given_up:
+            self._watcher.given_up(given_up, under_way.lines())
+        return given_up
 
 
 def _cancel(active: Sequence[tuple[Task, Run]]) -> None:

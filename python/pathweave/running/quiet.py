@@ -42,5 +42,8 @@ class Quiet:
     def still_running(self, tasks: Sequence[Task]) -> None:
         """Say nothing."""
 
+    def given_up(self, tasks: Sequence[Task], lines: Sequence[str]) -> None:
+        """Say nothing."""
+
     def tick(self) -> None:
         """Say nothing."""

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from pathweave.core import core
 from pathweave.errors import InputError, PathweaveError, ScenarioError
+from pathweave.reading import JSON_LIMIT, read_text
 from pathweave.results import layout
 from pathweave.results.expected import Expected, read_expected
-from pathweave.results.jsonfile import create_json, json_text, read_json, write_json
+from pathweave.results.jsonfile import create_json, json_text, write_json
 from pathweave.results.lock import locked
+from pathweave.results.read import read_about
 from pathweave.results.settings import hash_in
 from pathweave.results.sweeps import Sweep, label_of, sweeps_of, with_earlier
 from pathweave.running.interrupt import Interrupt
+from pathweave.running.loaded import raise_interruption
 from pathweave.running.plan import Plan, make_plan, prepare_folder
 from pathweave.running.pool import Outcome, Watcher, run_all
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pathweave._core import Scenario
     from pathweave.running.cores import Cores
     from pathweave.running.plan import Task
 
@@ -112,23 +116,15 @@ def open_session(request: Request) -> Session:
     Raises `InputError` for a file that is not there and `ScenarioError` for a mistake in it.
     """
     _core = core()
-    if not request.path.is_file():
-        kind = "a folder, not a scenario file" if request.path.is_dir() else "not there"
-        raise InputError(f"{request.path} is {kind}")
     if request.seeds is not None and request.seeds < 1:
         raise InputError(f"the number of seeds must be at least 1, not {request.seeds}")
-    path, sets = str(request.path), list(request.sets)
-    try:
-        sweeps, only = list(request.sweeps), list(request.only)
-        scenario = _core.load(path, request.size, sets, only, request.seeds, sweeps)
-        # Colours and published values go by all of the file's variants.
-        whole = scenario
-        if only:
-            whole = _core.load(path, request.size, sets, [], None, sweeps)
-    except _core.ScenarioError as error:
-        refused = ScenarioError(str(error))
-        refused.mistakes = getattr(error, "mistakes", ())
-        raise refused from error
+    scenario = read_scenario(
+        request.path, request.size, request.sets, request.only, request.seeds, request.sweeps
+    )
+    # Colours and published values go by all of the file's variants.
+    whole = scenario
+    if request.only:
+        whole = read_scenario(request.path, request.size, request.sets, sweeps=request.sweeps)
     # What was published is of controllers, not of optima.
     backend = "simulate" if request.playing is None else "testbed"
     expected = ()
@@ -149,6 +145,37 @@ def open_session(request: Request) -> Session:
     )
     axes = {axis: tuple(names) for axis, names in whole.axes.items()}
     return Session(request, plan, axes, expected, sweeps_of(whole))
+
+
+def read_scenario(
+    path: Path,
+    size: str | None = None,
+    sets: Sequence[str] = (),
+    only: Sequence[str] = (),
+    seeds: int | None = None,
+    sweeps: Sequence[str] = (),
+) -> Scenario:
+    """Read a scenario file; controllers in files that it names are executed.
+
+    Raises `InputError` for a file that is not there and `ScenarioError` for a mistake in it.
+    """
+    _core = core()
+    if not path.is_file():
+        raise InputError(f"{path} is {_kind(path)}")
+    try:
+        return _core.load(str(path), size, list(sets), list(only), seeds, list(sweeps))
+    except _core.ScenarioError as error:
+        raise_interruption()
+        refused = ScenarioError(str(error))
+        refused.mistakes = getattr(error, "mistakes", ())
+        raise refused from error
+
+
+def _kind(path: Path) -> str:
+    """What a path is that is not a file."""
+    if path.is_dir():
+        return "a folder, not a scenario file"
+    return "a pipe or a device, not a scenario file" if path.exists() else "not there"
 
 
 def check_baseline(session: Session, baseline: str | None) -> None:
@@ -255,7 +282,7 @@ def _claim(session: Session) -> None:
         about = _about(session)
         if not path.exists():
             create_json(path, about)
-        elif json_text(about) != path.read_text(encoding="utf-8"):
+        elif json_text(about) != read_text(path, JSON_LIMIT):
             write_json(path, about)
         else:
             return
@@ -310,7 +337,7 @@ def _asked(session: Session, before: Mapping[str, list[int]]) -> dict[str, list[
 def _said_before(folder: Path) -> dict[str, Any]:
     """What earlier commands with these settings wrote into the folder."""
     try:
-        return read_json(folder / layout.SCENARIO)
+        return read_about(folder)
     except (OSError, ValueError):
         return {}
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pathweave.core import core
 from pathweave.errors import InputError, ScenarioError
 from pathweave.results.sweeps import sweeps_of
+from pathweave.running.loaded import raise_interruption
 from pathweave.running.plan import make_plan
 from pathweave.running.session import Request, Session
 
@@ -43,6 +44,7 @@ def open_text(request: Request, text: str, name: str) -> Session:
         if only:
             whole = known.load_text(text, name, ".", size, sets, [], None, sweeps)
     except known.ScenarioError as error:
+        raise_interruption()
         refused = ScenarioError(str(error))
         refused.mistakes = getattr(error, "mistakes", ())
         raise refused from None

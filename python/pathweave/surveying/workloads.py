@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pathweave.core import core
 from pathweave.errors import InputError
+from pathweave.reading import read_text, read_toml
 from pathweave.results.wholefile import write_whole
 
 if TYPE_CHECKING:
@@ -79,13 +79,11 @@ def read_survey(folder: Path) -> Survey:
     """Read `survey.toml` in a folder. Raises `InputError` for a mistake in it."""
     path = folder / FILE
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = read_toml(path)
     except FileNotFoundError:
         raise InputError(
             f"there is no {path}; the survey is in Pathweave's source tree: run the command there"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: {error}") from error
     try:
         _known("", content, _SURVEY_KEYS)
         schemes = tuple(_scheme(name, each) for name, each in content["schemes"].items())
@@ -94,6 +92,8 @@ def read_survey(folder: Path) -> Survey:
         survey = Survey(str(content["baseline"]), same_burst, schemes, workloads)
     except KeyError as error:
         raise InputError(f"{path}: {error} is missing") from error
+    except (AttributeError, TypeError) as error:
+        raise InputError(f"{path}: a table or a list is not one: {error}") from error
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     wrong = _unknown_scheme(survey)
@@ -124,7 +124,7 @@ def compose(survey: Survey, workload: Workload, out: Path) -> Path:
 
     It is a scenario like any other: `pathweave run` takes it.
     """
-    text = workload.scenario.read_text(encoding="utf-8").rstrip()
+    text = read_text(workload.scenario).rstrip()
     lines = [text, "", "[report]", f"baseline = {_toml(survey.baseline)}"]
     lines.append(f'quantity = "goodput of {workload.of}"')
     for scheme in survey.schemes:

@@ -2,8 +2,10 @@
 
 use super::ack::Ack;
 use super::class::Class;
-use super::path::Path;
-use pathweave_control::{Change, Controller, Fault, Loss, Parameters, Paths, Seat, SubflowId};
+use super::path::{Path, is_window};
+use pathweave_control::{
+    Change, Controller, Fault, LARGEST_WINDOW, Loss, Parameters, Paths, Seat, SubflowId,
+};
 use pathweave_units::Time;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -99,16 +101,18 @@ impl Instance {
         let mut wrong = None;
         for (r, own) in (0..).zip(&self.paths) {
             let mut own = own.borrow_mut(py);
+            let line = own.line();
             let Some(written) = own.take_back() else {
                 continue;
             };
             if failed {
                 continue;
             }
-            if !(written.window >= 1.0 && written.window.is_finite()) {
+            if !is_window(written.window) {
                 wrong.get_or_insert_with(|| {
+                    let line = line.map_or_else(String::new, |line| format!(" (set in line {line})"));
                     format!(
-                        "{method} left subflow {r} a window of {} packets; a window is at least 1 packet",
+                        "{method} left subflow {r} a window of {} packets{line}; a window is at least 1 packet and at most {LARGEST_WINDOW:e}",
                         written.window
                     )
                 });

@@ -17,10 +17,23 @@ impl ControllerLoader for Loader {
     fn load(&self, file: &ControllerFile<'_>) -> Result<Arc<Loaded>, String> {
         match file.form {
             ControllerForm::Python => Python::attach(|py| python(py, file)).map_err(told)?,
-            ControllerForm::Library => library(file.content, file.shown, file.item),
+            ControllerForm::Library => {
+                tell(file).map_err(told)?;
+                library(file.content, file.shown, file.item)
+            }
         }
         .map(Arc::new)
     }
+}
+
+/// Says that a shared library is about to be loaded, which executes it; of Python files the package says so itself.
+fn tell(file: &ControllerFile<'_>) -> PyResult<()> {
+    Python::attach(|py| {
+        let loaded = py.import("pathweave.running.loaded")?;
+        let content = PyBytes::new(py, file.content);
+        loaded.call_method1("tell", (file.path, content))?;
+        Ok(())
+    })
 }
 
 fn told(error: PyErr) -> String {

@@ -1,7 +1,7 @@
 //! A subflow as a controller in Python sees it.
 
 use super::ack::Ack;
-use pathweave_control::PathState;
+use pathweave_control::{LARGEST_WINDOW, PathState};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -13,6 +13,19 @@ pub struct Path {
     path: pathweave_control::Path,
     lent: bool,
     written: bool,
+    /// The line that set a window which it cannot keep when the call is over.
+    line: Option<u32>,
+}
+
+/// Whether a subflow may have this window when a call is over.
+pub fn is_window(packets: f64) -> bool {
+    (1.0..=LARGEST_WINDOW).contains(&packets)
+}
+
+/// The line of Python that is being executed.
+fn current_line(py: Python<'_>) -> PyResult<u32> {
+    let frame = py.import("sys")?.call_method0("_getframe")?;
+    frame.getattr("f_lineno")?.extract()
 }
 
 /// A subflow's state by name, as `Path.state` gives it.
@@ -33,6 +46,7 @@ impl Path {
             path: pathweave_control::Path::new(1.0, 1.0, f64::INFINITY),
             lent: false,
             written: false,
+            line: None,
         }
     }
 
@@ -41,12 +55,18 @@ impl Path {
         self.path.clone_from(path);
         self.lent = true;
         self.written = false;
+        self.line = None;
     }
 
     /// The call is over: what the controller has written, if it has written anything.
     pub fn take_back(&mut self) -> Option<&pathweave_control::Path> {
         self.lent = false;
         self.written.then_some(&self.path)
+    }
+
+    /// The line that set a window which is too small or too large.
+    pub fn line(&self) -> Option<u32> {
+        self.line
     }
 
     /// What is lent.
@@ -74,13 +94,18 @@ impl Path {
         Ok(self.read()?.window)
     }
     #[setter]
-    fn set_window(&mut self, packets: f64) -> PyResult<()> {
+    fn set_window(&mut self, py: Python<'_>, packets: f64) -> PyResult<()> {
         if !packets.is_finite() {
             return Err(PyValueError::new_err(format!(
                 "window must be a finite number of packets, got {packets}"
             )));
         }
         self.write()?.window = packets;
+        // The call may still bring it within bounds.
+        self.line = match is_window(packets) {
+            true => None,
+            false => current_line(py).ok(),
+        };
         Ok(())
     }
     #[getter]

@@ -133,27 +133,25 @@ impl<'a> Names<'a> {
     }
 }
 
-fn meant<'a>(name: &str, names: impl ExactSizeIterator<Item = &'a str> + Clone) -> String {
+fn meant<'a>(
+    name: &str,
+    names: impl ExactSizeIterator<Item = &'a str> + DoubleEndedIterator + Clone,
+) -> String {
     let known = sample(names.clone());
     // Among many names that differ by a digit only, the nearest is no better than its neighbours.
-    match suggest::nearest(name, names.clone()) {
-        Some(meant) if names.len() <= SEARCHED => {
-            format!("did you mean \"{meant}\"? There are {known}")
-        }
-        _ => format!("there are {known}"),
+    let few = names.len() <= SEARCHED;
+    match few.then(|| suggest::nearest(name, names)).flatten() {
+        Some(meant) => format!("did you mean \"{meant}\"? There are {known}"),
+        None => format!("there are {known}"),
     }
 }
 
-/// The names, or the first few and the last.
-fn sample<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
-    let count = names.len();
-    let shown: Vec<&str> = names
-        .enumerate()
-        .filter(|(index, _)| count <= FEW || *index < 3 || index + 1 == count)
-        .map(|(_, name)| name)
-        .collect();
-    match shown.as_slice() {
-        [first @ .., last] if count > FEW => format!("{}, ..., {last}", first.join(", ")),
-        all => all.join(", "),
+/// The names, or the first few and the last. Many names take no longer than few: a list may have many wrong ones.
+fn sample<'a>(mut names: impl ExactSizeIterator<Item = &'a str> + DoubleEndedIterator) -> String {
+    if names.len() <= FEW {
+        return names.collect::<Vec<_>>().join(", ");
     }
+    let last = names.next_back().unwrap_or_default();
+    let first: Vec<&str> = names.take(3).collect();
+    format!("{}, ..., {last}", first.join(", "))
 }

@@ -1,6 +1,7 @@
 //! Recorded flows and schedules, from files or written out.
 
 use super::{Report, Scene, collective};
+use crate::regular;
 use crate::schema::{GoalTable, TraceTable};
 use pathweave_traffic::Size;
 use pathweave_traffic::patterns::{Goal, Trace};
@@ -70,9 +71,7 @@ fn text_of(file: &str, steps: &[&str], report: &mut Report<'_>) -> Option<String
             ),
         }
     } else {
-        std::fs::read_to_string(&path).map_err(|error| {
-            format!("cannot be read: {error}; the path counts from the scenario's folder")
-        })
+        regular::read_text(&path, regular::RECORDING).map_err(regular::with_place)
     };
     match read {
         Ok(text) => Some(text),

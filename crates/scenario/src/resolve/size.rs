@@ -1,6 +1,7 @@
 //! Flow sizes from their tables.
 
 use super::Report;
+use crate::regular;
 use crate::schema::{BeyondName, CdfTable, SizeTable};
 use crate::suggest;
 use pathweave_traffic::{Beyond, CDFS, Cdf, Size};
@@ -76,9 +77,8 @@ pub(super) fn cdf_of_file(file: &str, steps: &[&str], report: &mut Report<'_>) -
         );
         return None;
     };
-    let read = std::fs::read_to_string(folder.join(file)).map_err(|error| {
-        format!("\"{file}\" cannot be read: {error}; the path counts from the scenario's folder")
-    });
+    let read = regular::read_text(&folder.join(file), regular::DISTRIBUTION)
+        .map_err(|problem| format!("\"{file}\" {}", regular::with_place(problem)));
     match read.and_then(|text| Cdf::parse(&text).map_err(|error| format!("{file}: {error}"))) {
         Ok(cdf) => Some(cdf.thinned()),
         Err(text) => {

@@ -71,22 +71,18 @@ fn without_comments(text: &str, open: &mut bool) -> String {
             };
             (*open, rest) = (false, behind);
         }
-        let (line, block) = (rest.find("//"), rest.find("/*"));
-        match (line, block) {
-            (Some(line), block) if block.is_none_or(|block| line < block) => {
-                left += &rest[..line];
-                return left;
-            }
-            (_, Some(block)) => {
-                left += &rest[..block];
-                left.push(' ');
-                (*open, rest) = (true, &rest[block + 2..]);
-            }
-            _ => {
-                left += rest;
-                return left;
-            }
+        // One search for both: each would look through the whole line again where the other has found something.
+        let begins = |pair: &[u8]| pair == b"//" || pair == b"/*";
+        let Some(at) = rest.as_bytes().windows(2).position(begins) else {
+            left += rest;
+            return left;
+        };
+        left += &rest[..at];
+        if rest[at..].starts_with("//") {
+            return left;
         }
+        left.push(' ');
+        (*open, rest) = (true, &rest[at + 2..]);
     }
 }
 

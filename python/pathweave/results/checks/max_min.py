@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from pathweave.errors import InputError
 from pathweave.results import layout
 from pathweave.results.checks.series import with_flows
-from pathweave.results.replay import along, variant_of
+from pathweave.results.replay import along, can_be_read
+from pathweave.results.stored import read_table
 from pathweave.results.wholefile import whole_file
 
 if TYPE_CHECKING:
@@ -32,16 +33,12 @@ def max_min_shares(run: StoredRun) -> pl.DataFrame | None:
 
     The table takes seconds to solve, and is kept beside the run for the next time.
     """
-    import polars as pl
-
     if not {"flows", "subflows"} <= set(run.tables):
         return None
     kept = run.folder / layout.table_file(f"max-min-{run.manifest['results_hash']}")
-    with suppress(OSError, pl.exceptions.PolarsError):  # not there, or not one of ours
-        return pl.read_parquet(kept)
-    try:
-        variant_of(run)
-    except InputError:
+    with suppress(OSError, InputError):  # not there, or not one of ours
+        return read_table(kept)
+    if not can_be_read(run):
         return None
     shares = _solved(run)
     with suppress(OSError), whole_file(kept) as draft:  # results of others may be read-only

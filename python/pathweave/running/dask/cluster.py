@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from pathweave.errors import InputError, PathweaveError
+from pathweave.results.jsonfile import read_json
 from pathweave.running.cores import available
-from pathweave.running.interrupt import ended_at_once
+from pathweave.running.interrupt import Interrupt, ended_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +25,7 @@ LOCAL = "local"
 ALLOWED_FAILURES = 2
 """Workers that may die of a task of a local cluster before the task is given up, less one."""
 _CONNECT_S = 10.0
+_LOOPBACK = "127.0.0.1"
 
 
 @contextmanager
@@ -83,21 +87,26 @@ def _checked(client: object, kind: type[Client]) -> Client:
 
 @contextmanager
 def _local(distributed: Any, workers: int) -> Iterator[Client]:
-    cluster = distributed.LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        processes=True,
-        silence_logs=logging.CRITICAL,
-        memory_limit=0,  # runs may have what they may have without Dask
-        preload=["pathweave.running.dask.preload"],
-        scheduler_kwargs={
-            "allowed_failures": ALLOWED_FAILURES,
-            "dashboard": False,
-            "dashboard_address": ":0",  # without a dashboard, too, it serves its state
-        },
-    )
-    client = distributed.Client(cluster, set_as_default=False)
+    with _undisturbed() as interrupt:
+        cluster = distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            host=_LOOPBACK,  # who connects can run programs
+            silence_logs=logging.CRITICAL,
+            memory_limit=0,  # runs may have what they may have without Dask
+            preload=["pathweave.running.dask.preload"],
+            scheduler_kwargs={
+                "allowed_failures": ALLOWED_FAILURES,
+                "dashboard": False,
+                # Without a dashboard, too, it serves its state.
+                "dashboard_address": f"{_LOOPBACK}:0",
+            },
+        )
+        client = distributed.Client(cluster, set_as_default=False)
     try:
+        if interrupt.raised:
+            raise KeyboardInterrupt
         yield client
     finally:
         with ended_at_once():  # the workers end with this process, however it ends
@@ -105,12 +114,29 @@ def _local(distributed: Any, workers: int) -> Iterator[Client]:
             cluster.close()
 
 
+@contextmanager
+def _undisturbed() -> Iterator[Interrupt]:
+    """Within the context an interruption is noted and no more: a cluster cannot end half begun.
+
+    Threads and processes that begin in it never hear of a terminal's Ctrl-C, which is for the
+    process that watches the runs.
+    """
+    # Where it begins by itself it gives Ctrl-C back to the thread that it begins in.
+    resource_tracker.ensure_running()
+    with Interrupt() as interrupt:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield interrupt
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _connect(distributed: Any, where: str) -> Client:
     """A client of the scheduler at an address or of a file."""
     if "://" in where:
-        arguments, what = {"address": where}, where
-    elif Path(where).is_file():
-        arguments, what = {"scheduler_file": where}, f"the address in {where}"
+        address, what = where, where
+    elif Path(where).exists():
+        address, what = _address_in(Path(where)), f"the address in {where}"
     elif Path(where).suffix == ".json":
         raise InputError(f"there is no file {where}; dask scheduler --scheduler-file makes it")
     else:
@@ -119,10 +145,25 @@ def _connect(distributed: Any, where: str) -> Client:
             f' file that `dask scheduler --scheduler-file` makes, not "{where}"'
         )
     try:
-        return distributed.Client(**arguments, timeout=_CONNECT_S, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        reason = _unknown_name(where) or str(error)
+        return distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
+    # A wrong address is a ValueError, TLS without certificates a TypeError.
+    except (OSError, TypeError, ValueError) as error:
+        reason = _unknown_name(address) or str(error)
         raise PathweaveError(f"no Dask scheduler answers at {what}: {reason}") from error
+
+
+def _address_in(path: Path) -> str:
+    """The address in the file of a scheduler. Raises `InputError` for another file."""
+    try:
+        address = read_json(path)["address"]
+    except KeyError:
+        address = None
+    if not isinstance(address, str) or "://" not in address:
+        raise InputError(
+            f"{path} does not say the address of a scheduler, as the file that"
+            " `dask scheduler --scheduler-file` makes"
+        )
+    return address
 
 
 def _unknown_name(where: str) -> str | None:

@@ -1,0 +1,60 @@
+"""The line from a process that executes controllers in files to the process that watches it.
+
+Such a controller may end its process, or never return. So `pathweave.cli.apart` runs the command in
+a child, which says over this line how far it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+VARIABLE: Final = "PATHWEAVE_LINE"
+"""Has the number of the line's descriptor, for the child alone."""
+LOADED: Final = "loaded "
+"""Begins what is said of a file that is about to be executed; its path follows."""
+HEARD: Final = "heard"
+"""Said when a signal has been heard: the command winds down by itself."""
+DONE: Final = "done "
+"""Begins what is said at the end; the exit status follows."""
+
+_descriptor: int | None = None
+
+
+def attach() -> int | None:
+    """Take the line that this process was given; None if it was given none."""
+    global _descriptor  # noqa: PLW0603 - a process has one
+    text = os.environ.pop(VARIABLE, None)
+    if text is None or not text.isdecimal():
+        return None
+    try:
+        os.set_inheritable(int(text), False)
+    except (OSError, OverflowError):  # it belongs to an environment that somebody has copied
+        return None
+    _descriptor = int(text)
+    return _descriptor
+
+
+def say_loaded(path: Path, _content: bytes) -> None:
+    """Say that a file is about to be executed."""
+    _say(f"{LOADED}{path}")
+
+
+def say_heard() -> None:
+    """Say that a signal has been heard."""
+    _say(HEARD)
+
+
+def say_done(status: int) -> None:
+    """Say that all is written, and the exit status."""
+    _say(f"{DONE}{status}")
+
+
+def _say(text: str) -> None:
+    if _descriptor is not None:
+        with contextlib.suppress(OSError):  # nobody listens any more
+            os.write(_descriptor, (text.replace("\n", " ") + "\n").encode(errors="replace"))
