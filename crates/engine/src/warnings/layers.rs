@@ -1,8 +1,8 @@
 //! Open-loop load that links between switches cannot carry.
 
 use super::Warning;
-use super::load::{self, Offered};
 use super::arithmetic::rounded;
+use super::load::{self, Offered};
 use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
 use pathweave_fabric::{Fabric, LinkId, NodeId};
 use pathweave_scenario::Plan;
