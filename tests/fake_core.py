@@ -219,7 +219,7 @@ def _load(
         label = ", ".join(names)
         own = content.get("own", {}).get(label, {})
         resolved = json.dumps({"axes": at, "own": own} | shared)
-        slug = "-".join(names).lower() or "run"
+        slug = "-".join(names).lower().replace("/", "-") or "run"  # a folder's name, as the core's
         variants.append(Variant(at, label, slug, resolved, fake))
     return Scenario(
         name=name,
