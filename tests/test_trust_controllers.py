@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -181,10 +182,10 @@ def test_ctrl_c_ends_the_loading_of_a_file_that_never_returns(tmp_path: Path) ->
     until(process, "controller: mine.py")
     process.send_signal(signal.SIGINT)
     status, said = ended(process)
-    assert (status, said) == (
-        1,
-        "error: interrupted: mine.py, line 1, in <module> had not returned\n",
-    )
+    assert status == 1
+    # It may come before the first line.
+    where = r"mine\.py(, line 1, in <module>)?"
+    assert re.fullmatch(rf"error: interrupted: {where} had not returned\n", said)
 
 
 def test_a_file_that_ignores_ctrl_c_is_ended(tmp_path: Path) -> None:

@@ -43,6 +43,16 @@ def load(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
 
     `shown` is what messages call the file. Raises `DeclarationError` for what is wrong with it.
     """
+    try:
+        return _loaded(path, shown, content, name)
+    except KeyboardInterrupt as error:
+        # No mistake of the file, but the core knows nothing else.
+        where = described(path, shown, error).removesuffix(": KeyboardInterrupt")
+        note_interruption(where)
+        raise DeclarationError(f"{where}: interrupted") from error
+
+
+def _loaded(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
     tell(path, content)
     remember(path, shown)
     refuse_calls()
@@ -54,7 +64,7 @@ def load(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
         compiled = None
         if issubclass(cls, Controller):
             found = read(cls, shown)
-            _try(cls, describe, path, shown)
+            _try(cls, describe)
         else:
             # numpy and numba are loaded by those alone that need them.
             from pathweave.controller.compiled import CompiledController
@@ -77,9 +87,7 @@ def load(path: Path, shown: str, content: bytes, name: str | None) -> Loaded:
     )
 
 
-def _try(
-    cls: type[BaseController], describe: Callable[[BaseException], str], path: Path, shown: str
-) -> None:
+def _try(cls: type[BaseController], describe: Callable[[BaseException], str]) -> None:
     """Make an object; raises `DeclarationError` where that fails."""
     try:
         cls()
@@ -88,15 +96,6 @@ def _try(
         raise DeclarationError(
             f"{where} (raised when an object was made without parameters)"
         ) from error
-    except KeyboardInterrupt as error:
-        raise _interrupted(path, shown, error) from error
-
-
-def _interrupted(path: Path, shown: str, error: KeyboardInterrupt) -> DeclarationError:
-    """What ends the loading after Ctrl-C, which is no mistake of the file."""
-    where = described(path, shown, error).removesuffix(": KeyboardInterrupt")
-    note_interruption(where)
-    return DeclarationError(f"{where}: interrupted")
 
 
 def described(path: Path, shown: str, error: BaseException) -> str:
@@ -136,8 +135,6 @@ def _run(module: ModuleType, path: Path, shown: str, content: bytes) -> None:
         exec(compile(content, str(path), "exec"), vars(module))  # noqa: S102 - the user's own file
     except (Exception, SystemExit) as error:  # the file ends itself, not the command
         raise DeclarationError(described(path, shown, error)) from error
-    except KeyboardInterrupt as error:
-        raise _interrupted(path, shown, error) from error
 
 
 def _find(module: ModuleType, shown: str, name: str | None) -> type[BaseController]:
