@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
+from hashlib import sha256
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -92,11 +93,12 @@ def write(
     words = ("optimum",) if backend == "solve" else ()
     if stretch is not None:
         words = ("testbed", *([f"stretch{stretch}"] if stretch != 1 else []))
-    settings = Settings(f"h{words}", "h", {}, "quick", (), "0", words)
+    settings = Settings("-".join(("h", *words)), "h", {}, "quick", (), "0", words)
     folder = root / "two" / settings.name
     identity = Identity(
         scenario="two", title="Two flows", size="quick", sets=(), variant=variant,  # pyright: ignore[reportArgumentType]
-        seed=seed, version="0", results_version="0", hash=f"{words} {seed}", settings=settings.hash,
+        seed=seed, version="0", results_version="0",
+        hash=sha256(f"{words} {seed}".encode()).hexdigest(), settings=settings.hash,
         backend=backend,
     )  # fmt: skip
     value = fake_linux.output({}, valid=about.pop("valid", True), stretch=stretch or 1)

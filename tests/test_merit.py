@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,9 +97,10 @@ class Made:
         variant = fake_core.Variant({"scheme": scheme}, scheme, scheme, json.dumps(resolved), {})
         identity = Identity(
             scenario="s", title="S", size="quick", sets=(), variant=variant,  # pyright: ignore[reportArgumentType]
-            seed=seed, version="0", results_version="0", hash=f"{scheme} {seed}", settings="h",
+            seed=seed, version="0", results_version="0", settings="h",
+            hash=sha256(f"{scheme} {seed}".encode()).hexdigest(),
         )  # fmt: skip
-        hashed = digest or f"{scheme} {seed}"
+        hashed = digest or sha256(f"{scheme} {seed}".encode()).hexdigest()
         output = fake_core.Output(tables, {"ended_s": 1.0}, hashed, 1, 1.0, 1.0)
         write_run(self.folder / layout.run_name(scheme, seed), identity, output)  # pyright: ignore[reportArgumentType]
 
