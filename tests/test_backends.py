@@ -79,6 +79,12 @@ def tables(rates: dict[str, float], queue: float | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
+OPTIMUM = {
+    "utility": "proportional", "solvers": {"Clarabel": 1}, "worst_residual": 1e-9,
+    "tolerance": 1e-6,
+}  # fmt: skip
+
+
 def write(
     root: Path,
     backend: str,
@@ -105,15 +111,11 @@ def write(
     value["testbed"]["lateness_s"]["p99"] = about.pop("late_s", 9e-4)
     played = replace(PlayedOutput.from_json(value), tables=tables(rates, queue))
     plain = fake_core.Output(tables(rates, queue), {}, "r", 1, 1.0, 1.0)
-    optimum = {
-        "utility": "proportional", "solvers": ["Clarabel"], "worst_residual": 1e-9,
-        "tolerance": 1e-6,
-    }  # fmt: skip
     write_run(
         folder / layout.run_name("xmp", seed),
         identity,
         played if backend == "testbed" else plain,  # pyright: ignore[reportArgumentType]
-        optimum=optimum if backend == "solve" else None,
+        optimum=OPTIMUM if backend == "solve" else None,
     )
     write_json(
         folder / layout.SCENARIO,
@@ -272,10 +274,10 @@ def test_optimum_beside_the_simulation_stands_beside_the_testbed(root: Path) -> 
             }
         ).write_parquet(folder / "optimum_subflows.parquet")  # fmt: skip
         tables = {
-            name: {"sha256": digest(folder / f"{name}.parquet")}
-            for name in ("optimum", "optimum_subflows")
+            name: {"rows": rows, "sha256": digest(folder / f"{name}.parquet")}
+            for name, rows in (("optimum", 1), ("optimum_subflows", 2))
         }
-        about = {"utility": "proportional", "results_hash": "r", "tables": tables}
+        about = OPTIMUM | {"results_hash": "r", "tables": tables}
         write_json(folder / "optimum.json", about)
     scenarios = find_runs([root / "two/quick", root / "two/quick-testbed-stretch10"])
     (comparison,) = comparisons(scenarios)

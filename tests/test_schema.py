@@ -110,7 +110,8 @@ def test_types_and_order_are_the_cores(tmp_path: Path) -> None:
                     assert isinstance(got, np.ndarray)
                     assert got.dtype == values.dtype, (name, column)
                     np.testing.assert_array_equal(got, values)
-    assert seen == set(TABLES)
+    # Senders on real hosts alone say what limited them.
+    assert seen == set(TABLES) - {"sender_limits"}
 
 
 def test_files_are_those_of_a_simulation(tmp_path: Path) -> None:
