@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import resource
 import sys
+from pathlib import Path
 from typing import Final
 
-from pathweave.errors import InputError, PathweaveError
+from pathweave.errors import PathweaveError
+from pathweave.reading import require_utf8
 
 _MEBIBYTE: Final = 1 << 20
 _LEAST: Final = 1536 * _MEBIBYTE
@@ -24,13 +26,7 @@ def check_surroundings() -> None:
     Libraries abort the process, or wait for ever, where their threads get no addresses.
     """
     for argument in sys.argv[1:]:
-        try:
-            argument.encode()
-        except UnicodeEncodeError:
-            shown = os.fsencode(argument).decode(errors="backslashreplace")
-            raise InputError(
-                f"{shown} is not UTF-8, which names of files must be: rename it"
-            ) from None
+        require_utf8(Path(argument))
     verb = next((each for each in sys.argv[1:] if not each.startswith("-")), "init")
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     needed = _LEAST + _LEAST_BY_CORE * len(os.sched_getaffinity(0))
