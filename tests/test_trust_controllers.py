@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -13,6 +14,8 @@ import pytest
 
 from conftest import environment
 from controller_scenario import RENO, broken, scenario
+from pathweave.cli.exits import guarded
+from pathweave.running import line
 
 PATIENCE_S = 60
 SOON_S = 10
@@ -174,6 +177,31 @@ def test_the_first_ctrl_c_ends_a_run_that_never_returns(tmp_path: Path, line: st
     assert (status, said.count(", in on_ack")) == (1, 1), said
     assert "mine.py, line 1" in said
     assert time.monotonic() - began < SOON_S
+
+
+def test_a_child_says_why_it_was_interrupted_and_its_status_in_one_write(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """After it a thread may keep the interpreter, and its parent must not print a second error."""
+    ours, theirs = os.pipe()
+    monkeypatch.setattr(line, "_descriptor", theirs)
+    written = list[bytes]()
+    write_to = os.write
+
+    def watched(descriptor: int, text: bytes) -> int:
+        written.append(text)
+        return write_to(descriptor, text)
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(line.os, "write", watched)
+    with pytest.raises(SystemExit):
+        guarded(interrupted)
+    for each in (ours, theirs):
+        os.close(each)
+    assert written == [b"error interrupted\ndone 1\n"]
+    assert capfd.readouterr().err == ""
 
 
 def test_ctrl_c_ends_the_loading_of_a_file_that_never_returns(tmp_path: Path) -> None:

@@ -72,6 +72,14 @@ def say(console: Console, text: str | Text) -> None:
         console.print(text, markup=False, soft_wrap=True)
 
 
+def say_error(text: str, hint: str = "") -> None:
+    """Say what went wrong, and what would help."""
+    console = messages()
+    say(console, Text.assemble(("error: ", "bold red"), text))
+    if hint:
+        say(console, Text(f"  help: {hint}"))
+
+
 def _message(text: str | Text) -> str | Text:
     """The message as it may be printed, with its styles where it is not too long."""
     plain = text if isinstance(text, str) else text.plain

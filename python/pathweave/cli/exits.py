@@ -22,7 +22,7 @@ import typer
 
 from pathweave.cli.surroundings import check_surroundings
 from pathweave.errors import InputError, PathweaveError, ScenarioError
-from pathweave.running import under_way
+from pathweave.running import line, under_way
 from pathweave.running.loaded import interrupted_at
 from pathweave.shown import cut, message
 
@@ -82,7 +82,9 @@ def guarded(call: Callable[[], object]) -> NoReturn:
         code = _INTERRUPTED
     if code == _INTERRUPTED:
         where = interrupted_at() or "; ".join(under_way.lines())
-        _say(f"interrupted: {where} had not returned" if where else "interrupted")
+        text = f"interrupted: {where} had not returned" if where else "interrupted"
+        if not line.say_error(text, FAILED):
+            _say(text)
         code = FAILED
     sys.exit(code if isinstance(code, int) else DONE)
 
@@ -99,15 +101,10 @@ def _outside(error: OSError | UnicodeEncodeError | MemoryError) -> tuple[str, in
     return f"{name} is not UTF-8, which names of files must be: rename it", WRONG_INPUT
 
 
-def _say(message: str, hint: str = "") -> None:
-    from rich.text import Text
+def _say(text: str, hint: str = "") -> None:
+    from pathweave.cli.console import say_error  # it takes time that most commands need not spend
 
-    from pathweave.cli.console import messages, say
-
-    console = messages()
-    say(console, Text.assemble(("error: ", "bold red"), message))
-    if hint:
-        say(console, Text(f"  help: {hint}"))
+    say_error(text, hint)
 
 
 def _refuse(error: Any) -> int:
@@ -130,16 +127,16 @@ def _as_errors(text: str) -> str:
     """A scenario's mistakes as the core lays them out, begun as all other errors are."""
     lines: list[str] = []
     in_message = False
-    for line in text.rstrip("\n").splitlines():
-        begun = line.removeprefix("  × ")
-        if begun != line:
+    for each in text.rstrip("\n").splitlines():
+        begun = each.removeprefix("  × ")
+        if begun != each:
             in_message = True
             lines.append(f"error: {begun}")
-        elif in_message and line.startswith("  │ "):
-            lines.append(f"       {line.removeprefix('  │ ')}")
+        elif in_message and each.startswith("  │ "):
+            lines.append(f"       {each.removeprefix('  │ ')}")
         else:
             in_message = False
-            lines.append(line)
+            lines.append(each)
     return cut("\n".join(map(message, lines)), _MOST)
 
 

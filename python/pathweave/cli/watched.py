@@ -15,6 +15,7 @@ import time
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Final
 
+from pathweave.cli.console import say_error
 from pathweave.running import line
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class Child:
         self._kill_group()
         said = self._done()
         if said is not None:
+            for error in self._said(line.ERROR):
+                say_error(error)
             return said
         if len(self._signals) > 1:
             number = self._signals[-1]
@@ -128,9 +131,15 @@ class Child:
 
     def _done(self) -> int | None:
         """The exit status that the child has said, if it has come to its end."""
-        said = [text for text in self._text.splitlines() if text.startswith(line.DONE)]
-        status = said[-1].removeprefix(line.DONE) if said else ""
+        said = self._said(line.DONE)
+        status = said[-1] if said else ""
         return int(status) if status.isdecimal() else None
+
+    def _said(self, kind: str) -> list[str]:
+        """What the child has said of one kind, without the word that begins it."""
+        return [
+            text.removeprefix(kind) for text in self._text.splitlines() if text.startswith(kind)
+        ]
 
     def _send(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -151,14 +160,7 @@ class Child:
 
     def _explained(self, *, has_ended: bool) -> int:
         """Say why the child has no result; the exit status."""
-        from pathweave.cli.console import messages, say
-        from pathweave.shown import message
-
-        loaded = [
-            text.removeprefix(line.LOADED)
-            for text in self._text.splitlines()
-            if text.startswith(line.LOADED)
-        ]
+        loaded = self._said(line.LOADED)
         names = " or ".join(dict.fromkeys(loaded)) or "a controller"
         if not has_ended:
             what = f"interrupted: {self._place(loaded) or names} does not return"
@@ -169,7 +171,7 @@ class Child:
                 f"{names} has ended the process that executed it ({self._how()}), so there is no"
                 " result"
             )
-        say(messages(), message(f"error: {what}; finished runs are kept"))
+        say_error(f"{what}; finished runs are kept")
         return 1
 
     def _how(self) -> str:

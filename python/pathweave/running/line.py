@@ -19,6 +19,8 @@ LOADED: Final = "loaded "
 """Begins what is said of a file that is about to be executed; its path follows."""
 HEARD: Final = "heard"
 """Said when a signal has been heard: the command winds down by itself."""
+ERROR: Final = "error "
+"""Begins an error that whoever watches has to print; its text follows."""
 DONE: Final = "done "
 """Begins what is said at the end; the exit status follows."""
 
@@ -54,7 +56,18 @@ def say_done(status: int) -> None:
     _say(f"{DONE}{status}")
 
 
-def _say(text: str) -> None:
-    if _descriptor is not None:
-        with contextlib.suppress(OSError):  # nobody listens any more
-            os.write(_descriptor, (text.replace("\n", " ") + "\n").encode(errors="replace"))
+def say_error(text: str, status: int) -> bool:
+    """Say why there is no result, and the exit status; whether somebody listens.
+
+    Both go out in one write: after it another thread may keep the interpreter for ever.
+    """
+    return _say(f"{ERROR}{text}", f"{DONE}{status}")
+
+
+def _say(*texts: str) -> bool:
+    if _descriptor is None:
+        return False
+    said = "".join(text.replace("\n", " ") + "\n" for text in texts)
+    with contextlib.suppress(OSError):  # nobody listens any more
+        return os.write(_descriptor, said.encode(errors="replace")) > 0
+    return False
