@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from pathweave.changes.side import Side
-from pathweave.results.read import StoredRun, StoredScenario
+from pathweave.results.runs import StoredRun, StoredScenario
 from pathweave.results.settings import Settings
 
 TRAFFIC: dict[str, Any] = {
@@ -97,7 +97,7 @@ def made_side(
         path=None,
         command=None,
         axes={"scheme": labels},
-        expected=(),
+        published=(),
         groups=["g"],
         runs=list(runs),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,7 +12,10 @@ from pathweave.results.arrivals import arrivals
 from pathweave.results.basertt import largest_base_rtt_s
 from pathweave.results.checks.share import share_settling
 from pathweave.results.convergence import convergence
-from pathweave.results.read import StoredRun, find_runs
+from pathweave.results.read import find_runs
+
+if TYPE_CHECKING:
+    from pathweave.results.runs import StoredRun
 
 # Three links: data of 1,500 B and acknowledgements of 40 B take 12.32 us on each, and 10 us a way.
 SCENARIO = """

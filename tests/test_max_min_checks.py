@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -12,7 +13,10 @@ from made_results import made_run
 from pathweave.results.checks import max_min
 from pathweave.results.checks.max_min import max_min_shares, max_min_totals, totals
 from pathweave.results.published_measure import PublishedMeasure, Value
-from pathweave.results.read import StoredRun, find_runs
+from pathweave.results.read import find_runs
+
+if TYPE_CHECKING:
+    from pathweave.results.runs import StoredRun
 
 # "both" has a link of its own and shares the other one with "one", which leaves at half-time. Its
 # own link is a fair rate for it while "one" is there, and both links are when it has left.

@@ -26,7 +26,7 @@ from pathweave.results.along import along, values_text
 from pathweave.results.costs import Costs
 from pathweave.results.measures import Measure
 from pathweave.results.merit import Ranking, Standing
-from pathweave.results.read import StoredScenario
+from pathweave.results.runs import StoredScenario
 from pathweave.results.sentences import sentences
 from pathweave.results.sweeps import Sweep
 from pathweave.statistics.holm import verdicts

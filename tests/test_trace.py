@@ -26,7 +26,7 @@ from pathweave.trace.packets import packets
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 SCENARIO = """
 title = "A link fails"

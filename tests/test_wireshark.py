@@ -22,7 +22,7 @@ from pathweave.wireshark import DISSECTOR
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 TSHARK = shutil.which("tshark")
 if TSHARK is None:

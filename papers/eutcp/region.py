@@ -24,7 +24,7 @@ import pathweave
 from pathweave.results.checks.reaching import rate_settling
 
 if TYPE_CHECKING:
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 TABLE_3 = {"LIA": 2.5, "Balia": 2.5, "EUTCP(1)": 2.0, "EUTCP(1.05)": 1.5, "EUTCP(1.1)": 2.0}
 """Convergence time of x12, s."""

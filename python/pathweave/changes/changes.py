@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathweave.changes.observe import Observed
     from pathweave.changes.span import Span
     from pathweave.results.measures import Measure
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 
 class Changes(Findings):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pathweave.changes.span import Span
     from pathweave.results.measures import Measure
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 COUNTS = ("timeouts", "retransmits")
 """Quantities that count events."""

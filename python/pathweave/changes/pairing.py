@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 _OF_FABRIC = ("rate", "delay", "queue", "shared_buffer")
 """What may differ in a fabric: a key of it that has one of these words changes no host."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pathweave.results.read import StoredRun, StoredScenario
+    from pathweave.results.runs import StoredRun, StoredScenario
 
 
 @dataclass(frozen=True)

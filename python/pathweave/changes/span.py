@@ -13,7 +13,7 @@ from pathweave.results.units import scale
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 _TIME = r"([0-9]+(?:\.[0-9]+)?) ?(ps|ns|us|ms|s)"
 _WINDOW = re.compile(rf"\s*{_TIME}\s*\.\.\s*{_TIME}\s*")

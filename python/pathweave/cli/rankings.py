@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pathweave.results.merit import Ranking
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
 _STYLES = {"better": "green", "worse": "red", "baseline": "dim"}
 

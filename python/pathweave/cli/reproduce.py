@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathweave.reproducing.reproduced import Reproduced
     from pathweave.reproducing.verdict import Point
     from pathweave.reproducing.work import Wanted
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
     from pathweave.running.session import Session
 
 PAPERS = Path("papers")

@@ -12,11 +12,11 @@ from pathweave.results.axis_columns import axis_column
 from pathweave.results.collective_summary import summarise_collectives
 from pathweave.results.measures import Measure
 from pathweave.results.optimum import objective, summarise_optimum
+from pathweave.results.played import facts, remarks
 from pathweave.results.present import percentile_text, times_unit, unit_text
 from pathweave.results.summary import summarise_jobs
 from pathweave.results.sweeps import label_of
 from pathweave.results.tables import group_tables, published_tables
-from pathweave.results.testbed import facts, remarks
 from pathweave.results.units import number, rate_unit, scale, time_unit
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
 
 def print_results(console: Console, scenario: StoredScenario, baseline: str | None = None) -> None:
@@ -56,7 +56,7 @@ def print_results(console: Console, scenario: StoredScenario, baseline: str | No
         for group in optimum["group"].unique(maintain_order=True):
             rows = optimum.filter(optimum["group"] == group)
             show(console, *_optimum_table(scenario, str(group), rows))
-    if scenario.expected:
+    if scenario.published:
         for table in published_tables(scenario):
             show_table(console, table)
 

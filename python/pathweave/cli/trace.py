@@ -10,7 +10,7 @@ import typer
 from pathweave.errors import InputError
 
 if TYPE_CHECKING:
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 _CHECK_EVERY = 10_000
 """Packets between two looks at whether an end was asked for."""

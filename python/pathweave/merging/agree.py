@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pathweave.merging.sources import Gathered
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 _WHICH = (
     "The same scenario, seed and version give the same bits on every machine: `pathweave verify`"

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pathweave.merging.sources import Sources
-    from pathweave.results.read import StoredRun, Unusable
+    from pathweave.results.read import Unusable
+    from pathweave.results.runs import StoredRun
     from pathweave.results.settings import Settings
 
 

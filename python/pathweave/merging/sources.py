@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
     from pathweave.results.settings import Settings
 
 Key = tuple[str, str]

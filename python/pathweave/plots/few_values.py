@@ -9,7 +9,6 @@ from pathweave.plots.figure import MOST_LINES
 from pathweave.plots.frames import Source, colour_axis
 from pathweave.plots.palette import Palette
 from pathweave.plots.words import listed
-from pathweave.results.sweeps import numeric_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +23,7 @@ def few_values(source: Source) -> tuple[Source, str]:
     The second is what a caption says of it; empty where all are there.
     """
     scenario = source.scenario
-    sweep = numeric_sweep(scenario)
+    sweep = scenario.numeric_sweep()
     if sweep is None:
         return source, ""
     here = {run.axes.get(sweep.axis) for run in scenario.runs}

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathweave.plots.figure import Spec
     from pathweave.plots.palette import Palette
     from pathweave.results.merit import Ranking, VariantValues
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
 MOST_PANELS = 9
 """Panels that the chart has at most."""

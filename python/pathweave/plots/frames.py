@@ -15,7 +15,7 @@ from pathweave.results.sweeps import label_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pathweave.results.read import StoredRun, StoredScenario
+    from pathweave.results.runs import StoredRun, StoredScenario
 
 _WORDS = re.compile(r"[A-Za-z]{2,}")
 

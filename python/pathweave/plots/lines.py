@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathweave.plots.figure import Spec
     from pathweave.plots.frames import Source
     from pathweave.plots.timeline import Timeline
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 OWNERS_APART = 12
 """Flows or links with panels of their own at most."""

@@ -26,7 +26,7 @@ from pathweave.results.measures import Measure
 from pathweave.results.merit import rankings, stated_baselines, subjects
 from pathweave.results.present import seeds_text, unit_of
 from pathweave.results.quantities import QUANTITIES
-from pathweave.results.sweeps import label_of, numeric_sweep
+from pathweave.results.sweeps import label_of
 from pathweave.results.units import scale
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def swept_figures(source: Source) -> Iterator[Figure]:
     Beside a mean completion time stands its 99th percentile, and after all of them the queue.
     """
     scenario = source.scenario.counted()
-    sweep = numeric_sweep(scenario)
+    sweep = scenario.numeric_sweep()
     if sweep is None:
         return
     # That of the page, which may have been asked for, goes before the scenario's own.

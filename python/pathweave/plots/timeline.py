@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pathweave.plots.figure import Spec
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 _LETTER = 6.3
 """Pixels of a letter of a name, about."""

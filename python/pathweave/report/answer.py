@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathweave.plots.figure import Figure
     from pathweave.plots.palette import Palette
     from pathweave.results.merit import Ranking
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
     from pathweave.results.tabular import Table
 
 

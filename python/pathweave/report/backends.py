@@ -19,8 +19,8 @@ from pathweave.results.backends import (
     queues,
 )
 from pathweave.results.measures import Measure
+from pathweave.results.played import lateness, played
 from pathweave.results.tabular import Cell, Row, Section, Table, plain_columns
-from pathweave.results.testbed import lateness, played
 from pathweave.results.units import number, rate_unit, scale
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathweave.plots.figure import Figure
     from pathweave.plots.palette import Palette
     from pathweave.results.backends import Column
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
     Values = Mapping[Key, Value]
 

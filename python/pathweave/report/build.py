@@ -35,10 +35,10 @@ from pathweave.report.tables import (
 from pathweave.results.advice import advise
 from pathweave.results.backends import SIMULATION, Comparison, comparisons
 from pathweave.results.merit import rankings
-from pathweave.results.read import StoredScenario, search
-from pathweave.results.settings import what_differs_in
+from pathweave.results.played import facts, remarks
+from pathweave.results.read import search
+from pathweave.results.settings_compared import what_differs_in
 from pathweave.results.tables import published_tables
-from pathweave.results.testbed import facts, remarks
 from pathweave.results.units import count, duration, size_text
 from pathweave.results.wholefile import write_whole
 from pathweave.shown import in_page, visible_json
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from pathweave.plots.figure import Figure
     from pathweave.plots.painters import Picture
     from pathweave.plots.palette import Palette
+    from pathweave.results.runs import StoredScenario
     from pathweave.results.tabular import Table
 
 PAGE = "report.html"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pathweave.changes.changes import Changes
     from pathweave.changes.judge import Change
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
 
 @dataclass(frozen=True)

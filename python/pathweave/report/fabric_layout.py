@@ -10,7 +10,7 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 
 def fabric_layout(links: pl.DataFrame, run: StoredRun) -> dict[str, Any]:

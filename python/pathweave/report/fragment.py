@@ -12,7 +12,7 @@ from pathweave.report.tables import summary_tables
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
     from pathweave.results.tabular import Table
 
 

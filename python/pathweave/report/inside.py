@@ -20,7 +20,7 @@ from pathweave.results.units import scale, time_unit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pathweave.results.read import StoredRun, StoredScenario
+    from pathweave.results.runs import StoredRun, StoredScenario
 
 BUDGET = 700_000
 """Characters of all maps of a page, about; the script that draws its charts takes 900,000."""

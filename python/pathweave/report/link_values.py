@@ -15,7 +15,7 @@ from pathweave.results.linkmap import begins, intervals, map_interval
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
     Grid = NDArray[np.float64]
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pathweave.reproducing.paper import Paper, Row
     from pathweave.reproducing.reproduced import Reproduced
     from pathweave.reproducing.verdict import Judged
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
 PAGE = "index.html"
 PUBLISHED = "published"

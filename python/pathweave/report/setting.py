@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
 _COUNTS = {
     "k": "k = {}",

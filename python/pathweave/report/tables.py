@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from pathweave.plots.palette import Palette
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
 
 def summary_tables(scenario: StoredScenario, palette: Palette) -> list[Table]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pathweave.reproducing.paper import Claim
     from pathweave.results.published_measure import PublishedMeasure
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pathweave.reproducing.paper import Axes, Because, Paper, Row
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
     from pathweave.running.session import Session
 
 _DRAWN = 8

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 HOLD = 10
 """Bins for which flows have to stay near their share: one that ends sooner had no time for it."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from pathweave.results.read import StoredRun, StoredScenario
+    from pathweave.results.runs import StoredRun, StoredScenario
 
 Key = tuple[str, str, int]
 """A phase (empty for the measurement window), what is measured in it, a subflow (-1 for none)."""
@@ -86,7 +86,7 @@ class Comparison:
             if not column.alongside
             for run in column.scenario.runs
         ]
-        return replace(self.first, axes=self.axes(), runs=runs, expected=())
+        return replace(self.first, axes=self.axes(), runs=runs, published=())
 
 
 @dataclass(frozen=True)

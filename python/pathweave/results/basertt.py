@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pathweave._core import FluidProblem
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 _LIMIT = 1000
 """Intervals between changes at most whose flows are looked at, evenly over time."""

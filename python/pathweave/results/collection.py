@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pathweave.errors import InputError
 from pathweave.results import layout
 from pathweave.results.axis_columns import axis_columns
-from pathweave.results.read import StoredRun, StoredScenario, search
+from pathweave.results.read import search
 from pathweave.results.schema import TABLES
-from pathweave.results.settings import what_differs_in
+from pathweave.results.settings_compared import what_differs_in
 
 if TYPE_CHECKING:
     import os
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from pathweave.results.runs import StoredRun, StoredScenario
     from pathweave.results.sweeps import Sweep
 
 
@@ -293,7 +294,7 @@ class Results:
 
         from pathweave.results.published import compare
 
-        parts = [compare(scenario) for scenario in self.scenarios if scenario.expected]
+        parts = [compare(scenario) for scenario in self.scenarios if scenario.published]
         return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
 
     def __len__(self) -> int:

@@ -10,7 +10,7 @@ from pathweave.results.measures import counted
 if TYPE_CHECKING:
     import polars as pl
 
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
 
 def summarise_collectives(scenario: StoredScenario) -> pl.DataFrame:

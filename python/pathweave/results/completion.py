@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
     from pathweave.statistics.survival import Percentile
 
 FEW_UNFINISHED = 0.01

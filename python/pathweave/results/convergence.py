@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from pathweave.results.arrivals import Arrival
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 NEAR = 0.1
 """Largest distance from the share, as a part of it, where it is more than a packet a bin."""

@@ -12,7 +12,7 @@ from pathweave.results.slowdowns import slowdowns
 if TYPE_CHECKING:
     import polars as pl
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 _DERIVED = {
     "convergence": convergence,

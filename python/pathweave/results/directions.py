@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
 _LARGER = 1.5
 """Mean packet size, in acknowledgements, from which a link is taken to carry data."""

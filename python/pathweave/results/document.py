@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 from pathweave.results.advice import advise
 from pathweave.results.merit import rankings
 from pathweave.results.optimum import summarise_optimum
+from pathweave.results.played import remarks
 from pathweave.results.published import compare
 from pathweave.results.ranked import ranked
 from pathweave.results.sentences import sentences
 from pathweave.results.summary import summarise, summarise_jobs
 from pathweave.results.tables import shared_tables
-from pathweave.results.testbed import remarks
 
 if TYPE_CHECKING:
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
 
 def document(scenario: StoredScenario, baseline: str | None = None) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def document(scenario: StoredScenario, baseline: str | None = None) -> dict[str,
         "sentences": [sentence for ranking in found for sentence in sentences(ranking)],
         "advice": [line for ranking in found for line in advise(scenario, ranking)],
         "optimum": summarise_optimum(scenario).to_dicts(),
-        "published": compare(scenario).to_dicts() if scenario.expected else [],
+        "published": compare(scenario).to_dicts() if scenario.published else [],
         "tables": [table.to_json() for table in shared_tables(scenario, baseline)],
         "notes": list(dict.fromkeys(notes)),
     }

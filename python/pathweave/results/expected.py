@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pathweave.results.runs import StoredScenario
+
 FILE = "expected.toml"
 NUMBER_KEYS = MEASURE_KEYS | {
     "name", "says", "kind", "tolerance", "within", "source", "axes", "values", "value", "backends",
@@ -131,6 +133,11 @@ class Expected:
             axes=tuple(map(str, value["axes"])),
             points=points,
         )
+
+
+def expected_of(scenario: StoredScenario) -> tuple[Expected, ...]:
+    """The published values that a stored scenario is compared with."""
+    return tuple(map(Expected.from_json, scenario.published))
 
 
 def read_rows(folder: Path) -> dict[str, dict[str, Any]]:

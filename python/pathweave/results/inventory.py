@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 from pathweave.errors import InputError
 from pathweave.results import layout
 from pathweave.results.jsonfile import read_json
-from pathweave.results.settings import hash_in, lines_of_difference, same_scenario
+from pathweave.results.settings import hash_in
+from pathweave.results.settings_compared import lines_of_difference, same_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from pathweave.results.read import Found, StoredScenario
+    from pathweave.results.read import Found
+    from pathweave.results.runs import StoredScenario
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pathweave.results.units import seconds
 
 if TYPE_CHECKING:
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 _ROUNDING = 1e-6
 """Part of an interval by which times may be off."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from pathweave.results.quantities import Quantity
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 Where = dict[str, "str | int | float | bool | list[str]"]
 """Columns and the values that rows must have there; of a list, one."""

@@ -16,7 +16,7 @@ from pathweave.errors import InputError
 from pathweave.results.completion import FEW_UNFINISHED
 from pathweave.results.costs import Costs, costs
 from pathweave.results.measures import OF_COLLECTIVES, Measure, parse_measure
-from pathweave.results.sweeps import label_of, numeric_sweep
+from pathweave.results.sweeps import label_of
 from pathweave.statistics.holm import Verdict, verdicts
 from pathweave.statistics.interval import half_width
 from pathweave.statistics.paired import Difference, paired_difference
@@ -24,7 +24,7 @@ from pathweave.statistics.paired import Difference, paired_difference
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pathweave.results.read import StoredRun, StoredScenario
+    from pathweave.results.runs import StoredRun, StoredScenario
     from pathweave.results.sweeps import Sweep
 
 LEVEL = 0.05
@@ -241,7 +241,7 @@ def _ranking(scenario: StoredScenario, axis: str, baseline: str, subject: Measur
         tuple(ordered),
         tuple(notes),
         scenario.sweeps,
-        numeric_sweep(scenario),
+        scenario.numeric_sweep(),
     )
 
 

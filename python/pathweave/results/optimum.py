@@ -10,7 +10,7 @@ from pathweave.statistics.interval import half_width
 if TYPE_CHECKING:
     import polars as pl
 
-    from pathweave.results.read import StoredRun, StoredScenario
+    from pathweave.results.runs import StoredRun, StoredScenario
 
 _FLOW_COLUMNS = ("id", "name", "group", "in_window")
 FEW = 12

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 OWN_PORT = "own port"
 RECEIVERS_PORT = "receiver's port"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pathweave.results.axis_columns import axis_columns
+from pathweave.results.expected import expected_of
 from pathweave.statistics.interval import half_width
 
 if TYPE_CHECKING:
     import polars as pl
 
     from pathweave.results.expected import Expected, Point
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
 
 def compare(scenario: StoredScenario) -> pl.DataFrame:
@@ -26,7 +27,7 @@ def compare(scenario: StoredScenario) -> pl.DataFrame:
 
     scenario = scenario.counted()
     rows: list[dict[str, object]] = []
-    for number, entry in enumerate(scenario.expected):
+    for number, entry in enumerate(expected_of(scenario)):
         for point in entry.points:
             ours, interval = _ours(scenario, entry, point)
             difference = ours / point.value - 1 if ours is not None and point.value else None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pathweave.results.measures import Where
-    from pathweave.results.read import StoredRun, StoredScenario
+    from pathweave.results.runs import StoredRun, StoredScenario
 
 _CLOSE = 0.05
 """How far apart the bounds of a percentile may be, as a part of it, to take the middle."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
 
 def ranked(scenarios: Iterable[StoredScenario], baseline: str | None = None) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from pathweave.results.completion import recovery_completion, together
 if TYPE_CHECKING:
     import polars as pl
 
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
 
 def summarise_recoveries(scenario: StoredScenario) -> pl.DataFrame:

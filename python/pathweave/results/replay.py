@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from pathweave._core import Allocate, Column, Variant
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 
 _FORMS = ("python", "library")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
 CHOICES = {
     "given": "the paths of the routing",

@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pathweave.results import layout
-from pathweave.results.differences import differences, sentences
+from pathweave.results.differences import differences
 from pathweave.results.jsonfile import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pathweave._core import Scenario
-    from pathweave.results.read import StoredScenario
 
 _SHORT = 8
 """Characters of a hash that stand in a folder's name."""
@@ -139,34 +138,6 @@ def what_differs(settings: Sequence[Settings]) -> list[tuple[str, list[str]]]:
         # A value from the command line that every variant overrides changes no resolved scenario.
         found = differences([{"set": " ".join(each.sets) or "nothing"} for each in settings])
     return found
-
-
-def same_scenario(scenarios: Iterable[StoredScenario]) -> list[list[StoredScenario]]:
-    """Those of one name and backend together: they may only differ in settings."""
-    together: dict[tuple[str, str], list[StoredScenario]] = {}
-    for scenario in scenarios:
-        together.setdefault((scenario.name, scenario.backend), []).append(scenario)
-    return list(together.values())
-
-
-def lines_of_difference(group: Sequence[StoredScenario]) -> list[str]:
-    """What tells the settings of one scenario apart; nothing where there is only one.
-
-    The first line says which folders are compared, in their order; the others what differs, key by
-    key.
-    """
-    if len(group) < 2:
-        return []
-    found = sentences(what_differs([scenario.settings for scenario in group]))
-    # A program that was changed without a new version gives other results for the same settings.
-    found = found or ["the settings are the same, the results are not"]
-    return [" / ".join(scenario.folder.name for scenario in group), *found]
-
-
-def what_differs_in(scenarios: Sequence[StoredScenario]) -> list[tuple[str, list[str]]]:
-    """Of each scenario that stands there with several settings its name, and what differs."""
-    found = [(group[0].name, lines_of_difference(group)) for group in same_scenario(scenarios)]
-    return [(name, lines) for name, lines in found if lines]
 
 
 def _values(sets: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from pathweave.results.completion import has_finished, has_size
 if TYPE_CHECKING:
     import polars as pl
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 
 def slowdowns(run: StoredRun) -> pl.DataFrame | None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from pathweave.results.read import StoredRun, StoredScenario
+    from pathweave.results.runs import StoredRun, StoredScenario
 
 _FLOW_COLUMNS = (
     "group", "size_bytes", "delivered_bytes", "start_s", "end_s", "end", "in_window", "fct_s",

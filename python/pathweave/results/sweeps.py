@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pathweave._core import Scenario
-    from pathweave.results.read import StoredScenario
 
 
 @dataclass(frozen=True)
@@ -67,15 +66,6 @@ def sweeps_of(scenario: Scenario) -> tuple[Sweep, ...]:
         unit = each["unit"] or ""
         found.append(Sweep(each["axis"], keys, values, unit, each["logarithmic"]))
     return tuple(found)
-
-
-def numeric_sweep(scenario: StoredScenario) -> Sweep | None:
-    """The first sweep over numbers of which runs have two values or more."""
-    for sweep in scenario.sweeps:
-        names = {run.axes.get(sweep.axis) for run in scenario.runs}
-        if len(names & set(sweep.values)) > 1:
-            return sweep
-    return None
 
 
 def label_of(axes: Mapping[str, str], sweeps: Iterable[Sweep], *, leave_out: str = "") -> str:

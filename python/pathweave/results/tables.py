@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pathweave.results.axis_columns import axis_column
+from pathweave.results.expected import expected_of
 from pathweave.results.measures import Measure
 from pathweave.results.merit import LEVEL, rankings, values_of
 from pathweave.results.places import by_place, has_places
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     from pathweave.results.measures import Value
     from pathweave.results.merit import Ranking, Standing, VariantValues
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
     Colour = Callable[[str], str]
 
@@ -226,11 +227,11 @@ def _dropped(place: Mapping[str, Any]) -> str:
 
 def published_tables(scenario: StoredScenario, colour: Colour = no_colour) -> list[Table]:
     """One table per published quantity that was run: a grid for two axes, a list for others."""
-    if not scenario.expected:
+    if not scenario.published:
         return []
     rows = compare(scenario)
     tables: list[Table] = []
-    for place, entry in enumerate(scenario.expected):
+    for place, entry in enumerate(expected_of(scenario)):
         part = rows.filter((rows["entry"] == place) & rows["ours"].is_not_null())
         if part.is_empty():
             continue

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pathweave.results.measures import Measure
     from pathweave.results.merit import Ranking
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
     from pathweave.running.plan import Plan, Task
     from pathweave.running.pool import Outcome
     from pathweave.running.session import Session

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from pathweave._core import Output, Scenario, Variant
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
     from pathweave.results.schema import Kind
     from pathweave.running.cores import Cores
 

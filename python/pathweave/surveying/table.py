@@ -18,7 +18,7 @@ from pathweave.surveying.workloads import AXIS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
     from pathweave.statistics.holm import Outcome
     from pathweave.statistics.paired import Difference
     from pathweave.surveying.workloads import Survey, Workload

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pathweave.results.advice.profile import Profile
     from pathweave.results.measures import Measure
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pathweave.results.measures import Measure
     from pathweave.results.quantities import Statistic
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 EXPLAINED = ("fct", "slowdown", "goodput", "jct")
 """Quantities that the account of time says something about."""

@@ -14,7 +14,7 @@ from pathweave.results.settings import what_differs
 if TYPE_CHECKING:
     from pathweave.results.advice.case import Advice, Setting
     from pathweave.results.merit import Ranking, Standing
-    from pathweave.results.read import StoredScenario
+    from pathweave.results.runs import StoredScenario
 
 _REMOVED = 0.2
 """A difference is gone when no more than this part of it is left."""

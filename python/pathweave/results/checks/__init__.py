@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 
 @dataclass(frozen=True)

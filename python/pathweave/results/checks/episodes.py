@@ -9,7 +9,7 @@ from pathweave.results.checks.series import with_flows
 if TYPE_CHECKING:
     import polars as pl
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 
 def suppression_episodes(run: StoredRun) -> pl.DataFrame | None:

@@ -9,7 +9,7 @@ from pathweave.results.checks.series import phases_s, with_flows
 if TYPE_CHECKING:
     import polars as pl
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 
 def rate_ranges(run: StoredRun) -> pl.DataFrame | None:

@@ -15,7 +15,7 @@ from pathweave.results.wholefile import whole_file
 if TYPE_CHECKING:
     import polars as pl
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 _LIMIT = 100
 """Intervals between changes that are solved for a run, evenly over time."""

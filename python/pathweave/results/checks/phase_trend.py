@@ -11,7 +11,7 @@ from pathweave.statistics.kendall import kendall_tau
 if TYPE_CHECKING:
     import polars as pl
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 
 def phase_trend(run: StoredRun) -> pl.DataFrame | None:

@@ -9,7 +9,7 @@ from pathweave.results.units import seconds
 if TYPE_CHECKING:
     import polars as pl
 
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 
 def queue_samples(run: StoredRun) -> pl.DataFrame | None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from pathweave.results.arrivals import Arrival
-    from pathweave.results.read import StoredRun
+    from pathweave.results.runs import StoredRun
 
 
 def time_to_own_share(arrival: Arrival) -> float | None:
