@@ -61,7 +61,7 @@ SCENARIOS := 2000
 # Tests that take the machine's kernel and its time for themselves.
 ON_THIS_MACHINE := this_machine::
 
-.PHONY: setup linux demo test test-static test-types test-rust test-rounds test-linux test-beside-the-kernel test-instructions test-python test-abuse package test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants mutants-linux wheels deb test-deb test-kernels audit crates notes lock clean tools
+.PHONY: setup linux demo test test-static test-types test-rust test-lockstep test-linux test-beside-the-kernel test-instructions test-python test-abuse package test-slurm random fuzz validate validate-ns2 validate-testbed reproduce bench mutants mutants-linux wheels deb test-deb test-kernels audit crates notes lock clean tools
 
 setup: $(VENV)/.extension
 
@@ -89,7 +89,7 @@ IDLE := $(shell test "$$(nproc)" -ge 2 && chrt --idle 0 true 2>/dev/null && echo
 test-beside-the-kernel:
 	$(MAKE) test-rust
 	$(MAKE) test-types
-	$(MAKE) test-rounds
+	$(MAKE) test-lockstep
 	$(MAKE) test-instructions
 	$(MAKE) package
 
@@ -156,9 +156,9 @@ fuzz-corpus: fuzz-build
 	done
 
 # The hand-over of regions between threads, in all orders that loom can think of.
-test-rounds: export RUSTFLAGS := --cfg loom
-test-rounds: tools
-	cargo test --quiet --profile tested --package pathweave-rounds --test rounds --target-dir target/loom
+test-lockstep: export RUSTFLAGS := --cfg loom
+test-lockstep: tools
+	cargo test --quiet --profile tested --package pathweave-lockstep --test lockstep --target-dir target/loom
 
 # What a packet-hop costs, against what is recorded in benches/instructions.json.
 test-instructions: $(VENV)/.dependencies | tools

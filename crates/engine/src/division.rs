@@ -95,7 +95,13 @@ pub(crate) fn regions<P: Ports>(
         let scheduler = build::scheduler(plan, &places, windows);
         let by_node = turns.map(|(turns, inputs)| {
             let sides = turns.sides.clone();
-            ByNode::new(plan, &links, &places, (inputs, sides), execution.read_ahead)
+            ByNode::new(
+                plan,
+                &links,
+                &places,
+                (inputs, sides),
+                execution.prefetching,
+            )
         });
         let network = build::region_network(plan, &links, places, table.clone());
         let id = RegionId(number);

@@ -27,7 +27,7 @@ pub enum Turns {
 
 /// Whether what packets need is fetched from memory before they come. No result depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReadAhead {
+pub enum Prefetching {
     /// If the fabric exceeds a processor's cache.
     AsSuits,
     /// Wherever nodes have their turns, and at hosts that go first.
@@ -44,7 +44,7 @@ pub struct Execution {
     /// The order of events in a region.
     pub turns: Turns,
     /// Reading ahead.
-    pub read_ahead: ReadAhead,
+    pub prefetching: Prefetching,
     /// Threads that share the regions.
     pub threads: usize,
 }
@@ -54,7 +54,7 @@ impl Execution {
     pub const PLAIN: Execution = Execution {
         cut: Cut::NOWHERE,
         turns: Turns::AsSuits,
-        read_ahead: ReadAhead::AsSuits,
+        prefetching: Prefetching::AsSuits,
         threads: 1,
     };
 }

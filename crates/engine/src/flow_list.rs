@@ -1,6 +1,6 @@
 //! All flows of a run, by number.
 
-use crate::flows::Flow;
+use crate::flow::Flow;
 use std::iter::Flatten;
 use std::ops::{Index, IndexMut};
 

@@ -1,6 +1,6 @@
 //! How long a flow would take if it were alone in the fabric.
 
-use crate::flows::Flow;
+use crate::flow::Flow;
 use pathweave_fabric::ideal::ideal_fct_of_packets;
 use pathweave_fabric::{LinkId, PacketSizes, ideal_fct};
 use pathweave_scenario::Plan;

@@ -19,11 +19,11 @@ mod execution;
 mod extent;
 mod faults;
 mod finishes;
+mod flow;
 mod flow_list;
 mod flow_rates;
 mod flow_set;
 mod flow_table;
-mod flows;
 mod fluid;
 #[cfg(feature = "checks")]
 pub mod fuzzing;
@@ -33,6 +33,7 @@ mod link_schedule;
 mod listed;
 pub mod live;
 mod map;
+mod measurement_windows;
 mod memory;
 mod outcome;
 mod paths;
@@ -56,21 +57,21 @@ mod simulation;
 mod steps;
 mod straddling;
 mod table;
-mod texts;
+mod text_list;
 mod timers_by_period;
 mod traffic_agenda;
 mod used_places;
 mod waiting_timers;
 mod warnings;
 mod wheel;
-mod windows;
 mod workload;
 
 pub use capture::Capture;
 pub use division::most_threads;
-pub use execution::{Cut, Execution, ReadAhead, Turns};
+pub use execution::{Cut, Execution, Prefetching, Turns};
 pub use fluid::{
-    Allocation, Allocator, Answer, FluidFlow, FluidPath, Life, Optimum, Problem, along, candidates,
+    Allocation, Allocator, Answer, FluidFlow, FluidPath, Life, Optimum, Problem, candidates,
+    optimum_in_hindsight,
 };
 pub use memory::peak_rss_mb;
 pub use outcome::{RunError, Verdict};
@@ -79,5 +80,5 @@ pub use results::{Counters, Output};
 pub use results_hash::results_hash;
 pub use run::{flow, run, run_as, run_on_threads, run_with_departure_ports};
 pub use table::{Column, Table};
-pub use texts::Texts;
+pub use text_list::TextList;
 pub use warnings::{Warning, warnings};

@@ -1,7 +1,7 @@
 //! What every link did, over time: the report draws the fabric from it.
 
 use crate::capacity::Capacity;
-use crate::windows::LinkMark;
+use crate::measurement_windows::LinkCounters;
 use pathweave_units::Time;
 
 /// What one link did in one interval.
@@ -24,7 +24,7 @@ pub(crate) struct LinkMap {
     /// When the last interval ended.
     since: Time,
     /// Counters then, by link; empty before the first interval ends.
-    links: Vec<LinkMark>,
+    links: Vec<LinkCounters>,
     /// Bits that each link could have carried until then, times picoseconds a second.
     capacity: Vec<u128>,
     pub rows: Vec<MapRow>,
@@ -40,14 +40,15 @@ impl LinkMap {
     pub fn add(
         &mut self,
         now: Time,
-        marks: impl Iterator<Item = LinkMark>,
+        counters: impl Iterator<Item = LinkCounters>,
         capacities: &[Capacity],
     ) {
-        self.links.resize_with(capacities.len(), LinkMark::default);
+        self.links
+            .resize_with(capacities.len(), LinkCounters::default);
         self.capacity.resize(capacities.len(), 0);
         let before = self.links.iter_mut().zip(&mut self.capacity);
         for (link, ((mark, capacity), (mark_before, capacity_before))) in
-            (0u32..).zip(marks.zip(capacities).zip(before))
+            (0u32..).zip(counters.zip(capacities).zip(before))
         {
             let could = capacity.until(now);
             let statistics = mark.statistics.since(&mark_before.statistics);

@@ -1,6 +1,6 @@
 //! Which links the subflows of a run's flows use.
 
-use crate::flows::Flow;
+use crate::flow::Flow;
 use crate::listed::given;
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};

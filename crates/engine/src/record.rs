@@ -1,15 +1,15 @@
 //! What is known of a run when it is over, whichever backend ran: its results are made from this alone.
 
 use crate::capture::Capture;
+use crate::flow::Flow;
 use crate::flow_list::FlowList;
-use crate::flows::Flow;
+use crate::measurement_windows::MeasurementWindow;
 use crate::outcome::Verdict;
 use crate::paths::PathList;
 use crate::recovery::Recoveries;
 use crate::rows::{SenderLimitColumns, SubflowColumns, TotalsColumns, WaitColumns};
 use crate::series::Series;
-use crate::texts::Texts;
-use crate::windows::Window;
+use crate::text_list::TextList;
 use pathweave_control::Scheme;
 use pathweave_fabric::NodeId;
 use pathweave_network::{AgentStatistics, FmpStatistics, LinkStatistics, SharedBuffer};
@@ -35,7 +35,7 @@ pub(crate) struct Record<'p> {
     /// The paths that the rows of subflows refer to.
     pub paths: PathList,
     /// The main one and the phases.
-    pub windows: Vec<Window>,
+    pub windows: Vec<MeasurementWindow>,
     /// What was recorded over time; `None` if the backend records nothing.
     pub series: Option<Series>,
     pub recoveries: Recoveries,
@@ -98,7 +98,7 @@ impl Buffer {
 
 impl Record<'_> {
     /// The window that the main tables cover, if the run came to it.
-    pub fn main_window(&self) -> Option<&Window> {
+    pub fn main_window(&self) -> Option<&MeasurementWindow> {
         self.windows
             .first()
             .filter(|window| window.closed.is_some())
@@ -108,7 +108,7 @@ impl Record<'_> {
     pub fn push_flow_names<'a>(
         &self,
         flows: impl IntoIterator<Item = &'a Flow>,
-        names: &mut Texts,
+        names: &mut TextList,
     ) {
         let groups = &self.plan.groups[..];
         let numbered: Vec<String> = groups

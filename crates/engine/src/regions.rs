@@ -1,9 +1,9 @@
 //! All regions of a run, and what goes from one to another.
 
-use crate::region::{Region, RegionId, Report};
+use crate::region::{Notification, Region, RegionId};
 use crate::steps::{Sides, Step, Steps};
+use pathweave_lockstep::Lead;
 use pathweave_network::{Network, Ports};
-use pathweave_rounds::Lead;
 use pathweave_units::Time;
 use std::ops::{Index, IndexMut};
 
@@ -101,12 +101,12 @@ impl<P: Ports> Regions<P> {
     }
 
     /// What a region has to tell the run; `None` if there is none of this number.
-    pub fn reports_of(&mut self, number: usize) -> Option<&mut Vec<Report>> {
+    pub fn reports_of(&mut self, number: usize) -> Option<&mut Vec<Notification>> {
         self.all.get_mut(number).map(|region| &mut region.reports)
     }
 
     /// What a region has told has been heard: it has the memory back, unless it has begun with other.
-    pub fn take_back(&mut self, number: usize, heard: Vec<Report>) {
+    pub fn take_back(&mut self, number: usize, heard: Vec<Notification>) {
         let reports = &mut self.all[number].reports;
         if reports.is_empty() {
             *reports = heard;

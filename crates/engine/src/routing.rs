@@ -1,6 +1,6 @@
 //! The routes of a run's flows, and how switches that notice a change of links choose new ones.
 
-use crate::flows::Flow;
+use crate::flow::Flow;
 use crate::paths::SubflowPaths;
 use pathweave_fabric::routing::Router;
 use pathweave_fabric::{FabricError, LinkId};

@@ -1,6 +1,6 @@
 //! Result tables as columns.
 
-use crate::texts::Texts;
+use crate::text_list::TextList;
 
 /// One column of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,10 +11,10 @@ pub enum Column {
     Numbers(Vec<f64>),
     /// Yes or no.
     Flags(Vec<bool>),
-    /// Texts from a list, by index.
+    /// TextList from a list, by index.
     Labels {
         /// The list.
-        names: Texts,
+        names: TextList,
         /// An index into it for each row.
         codes: Vec<u32>,
     },
@@ -37,7 +37,7 @@ impl Column {
     }
 
     /// A column of texts, each row its own.
-    pub fn texts(names: Texts) -> Column {
+    pub fn texts(names: TextList) -> Column {
         let codes = (0..names.len() as u32).collect();
         Column::Labels { names, codes }
     }

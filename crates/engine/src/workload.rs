@@ -4,9 +4,9 @@
 //! starts and stops flows, and says which have ended.
 
 use crate::build;
+use crate::flow::{Ending, Flow};
 use crate::flow_list::FlowList;
 use crate::flow_set::FlowSet;
-use crate::flows::{Ending, Flow};
 use crate::outcome::Verdict;
 use crate::record::Traffic;
 use crate::traffic_agenda::{Act, TrafficAgenda, Whose};

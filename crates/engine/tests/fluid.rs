@@ -2,8 +2,8 @@
 
 use crate::plans::{self, dumbbell, flags, group, of_flows, queue, table, within};
 use pathweave_engine::{
-    Allocation, Allocator, Answer, Column, FluidFlow, Life, Output, Problem, Table, Verdict, along,
-    flow,
+    Allocation, Allocator, Answer, Column, FluidFlow, Life, Output, Problem, Table, Verdict, flow,
+    optimum_in_hindsight,
 };
 use pathweave_scenario::{Phase, Plan};
 use pathweave_traffic::Pattern;
@@ -197,7 +197,8 @@ fn lives(times: &[(u64, u64)]) -> Vec<Life> {
 }
 
 fn optimum(plan: &Plan, lives: &[Life], limit: usize) -> (Table, usize, usize) {
-    let found = along(plan, lives, limit, &mut EvenShares::default()).expect("rates");
+    let found =
+        optimum_in_hindsight(plan, lives, limit, &mut EvenShares::default()).expect("rates");
     (found.tables[0].clone(), found.intervals, found.asked)
 }
 
@@ -236,7 +237,8 @@ fn a_split_is_unique_by_flow_and_only_if_it_always_is() {
         ..EvenShares::default()
     };
     // The first is alone for the last third of its life.
-    let found = along(&plan, &lives(&[(0, 30), (0, 20)]), 10, &mut allocator).expect("rates");
+    let found = optimum_in_hindsight(&plan, &lives(&[(0, 30), (0, 20)]), 10, &mut allocator)
+        .expect("rates");
     let Some(Column::Flags(unique)) = found.tables[0].column("split_unique") else {
         panic!("no column of flags");
     };
@@ -307,7 +309,8 @@ fn time_before_the_first_subflow_counts_as_nothing() {
         start: Time::ZERO,
         end: Time::from_millis(20),
     };
-    let found = along(&plan, &[life], 10, &mut EvenShares::default()).expect("rates");
+    let found =
+        optimum_in_hindsight(&plan, &[life], 10, &mut EvenShares::default()).expect("rates");
     let flows = &found.tables[0];
     let rate = payload_rate(&plan); // on each path, for half of the time
     assert!(within(flows.numbers("goodput_bps")[0], 1e-9, rate));
@@ -325,7 +328,8 @@ fn a_subflow_counts_from_its_opening() {
         start: Time::ZERO,
         end: Time::from_millis(20),
     };
-    let found = along(&plan, &[life], 10, &mut EvenShares::default()).expect("rates");
+    let found =
+        optimum_in_hindsight(&plan, &[life], 10, &mut EvenShares::default()).expect("rates");
     let subflows = found.tables[1].numbers("goodput_bps");
     let rate = payload_rate(&plan);
     // While the first is alone it has the path's whole rate; the hosts' cables carry both.

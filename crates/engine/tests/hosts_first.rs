@@ -3,7 +3,7 @@
 
 use crate::plans::read;
 use pathweave_engine::{
-    Cut, Execution, Output, Progress, ReadAhead, Turns, run_as, run_with_departure_ports,
+    Cut, Execution, Output, Prefetching, Progress, Turns, run_as, run_with_departure_ports,
 };
 
 fn everything(output: &Output) -> String {
@@ -35,18 +35,18 @@ fn check_with(jitter: &str, fabric: &str, rest: &str) -> u64 {
         {rest}
         "#
     ));
-    let run = |turns, read_ahead| {
+    let run = |turns, prefetching| {
         let execution = Execution {
             cut: Cut::NOWHERE,
             turns,
-            read_ahead,
+            prefetching,
             threads: 1,
         };
         run_as(&plan, &Progress::default(), &execution).expect("a run without defects")
     };
-    let by_time = run(Turns::ByTime, ReadAhead::Never);
-    for read_ahead in [ReadAhead::Never, ReadAhead::Always] {
-        let by_node = run(Turns::ByNode, read_ahead);
+    let by_time = run(Turns::ByTime, Prefetching::Never);
+    for prefetching in [Prefetching::Never, Prefetching::Always] {
+        let by_node = run(Turns::ByNode, prefetching);
         assert_eq!(everything(&by_node), everything(&by_time), "{rest}");
     }
     let departures = run_with_departure_ports(&plan, &Progress::default());

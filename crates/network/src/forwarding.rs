@@ -1,6 +1,6 @@
 //! Static routes, compiled to paths of ports.
 
-use crate::path::{Path, Special, Step};
+use crate::packed_route::{PackedRoute, Special, Step};
 use crate::places::{Places, PortId};
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -11,7 +11,7 @@ pub struct RouteId(u32);
 /// Where a packet of a route sets out, and how it goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RouteStart {
-    pub(crate) path: Path,
+    pub(crate) path: PackedRoute,
     pub(crate) first: PortId,
 }
 
@@ -87,12 +87,12 @@ impl RouteTable {
     }
 
     /// The next step of a path in the table, and what is left of the path; `None` at its end, and for others.
-    fn look_up(&self, path: Path) -> Option<(u32, Path)> {
+    fn look_up(&self, path: PackedRoute) -> Option<(u32, PackedRoute)> {
         let Special::InTable(place) = path.special() else {
             return None;
         };
         let step = self.lists().steps[place as usize];
-        (step != END).then(|| (step, Path::in_table(place + 1)))
+        (step != END).then(|| (step, PackedRoute::in_table(place + 1)))
     }
 }
 
@@ -110,8 +110,8 @@ impl Routes {
         let mut further = links;
         let link = further.next().expect("a route has a link");
         let steps = further.map(|link| places.step(link));
-        let path = Path::over(steps.clone())
-            .unwrap_or_else(|| Path::in_table(self.table.lists_mut().add(steps)));
+        let path = PackedRoute::over(steps.clone())
+            .unwrap_or_else(|| PackedRoute::in_table(self.table.lists_mut().add(steps)));
         let first = places.port_of(link);
         self.insert(RouteStart { first, path })
     }
@@ -125,7 +125,7 @@ impl Routes {
         let mut further = links;
         let link = further.next().expect("a route has a link");
         let steps = further.map(|link| places.step(link));
-        let path = Path::in_table(self.table.lists_mut().add(steps));
+        let path = PackedRoute::in_table(self.table.lists_mut().add(steps));
         let first = places.port_of(link);
         self.insert(RouteStart { first, path })
     }
@@ -133,9 +133,9 @@ impl Routes {
     /// Adds a route that begins on this link and whose further links switches choose.
     pub fn add_undecided(&mut self, link: u32, places: &Places) -> RouteId {
         let first = places.port_of(link);
-        let path = Path::default();
+        let path = PackedRoute::default();
         let route = self.insert(RouteStart { first, path });
-        self.routes[route.0 as usize].path = Path::undecided(route.0);
+        self.routes[route.0 as usize].path = PackedRoute::undecided(route.0);
         route
     }
 
@@ -181,7 +181,7 @@ impl Routes {
     }
 
     /// The next step of a path in the table, and what is left of the path; `None` at its end, and for others.
-    pub fn look_up(&self, path: Path) -> Option<(u32, Path)> {
+    pub fn look_up(&self, path: PackedRoute) -> Option<(u32, PackedRoute)> {
         self.table.look_up(path)
     }
 

@@ -65,8 +65,8 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
             self,
             |network, soon| {
                 let inlets = soon.iter().map(|packet| packet.inlet);
-                network.ports.look_ahead_at(inlets);
-                network.contents.look_ahead_at_vacant(soon.len());
+                network.ports.prefetch_at(inlets);
+                network.contents.prefetch_at_vacant(soon.len());
             },
             |network, packet, content, options| {
                 let id = network.contents.insert_copy(content, options);

@@ -22,8 +22,8 @@ mod marking;
 mod measuring;
 mod network;
 mod observed;
+mod packed_route;
 mod packet;
-mod path;
 mod places;
 mod port;
 mod queue;
@@ -47,7 +47,7 @@ pub use packet::{Header, PacketContent, Plain};
 pub use places::{Places, PortId};
 pub use port::{
     Delivered, DeparturePorts, FifoPorts, HandOver, LinkEvent, LinkEvents, Ports, Purged,
-    TurnWindow,
+    TurnInterval,
 };
 pub use queue::{Limit, Marking, MarkingRule, QueueConfig, Threshold};
 pub use setup::{AgentSetup, LinkSetup, QueuesCounted, SharedBufferConfig};

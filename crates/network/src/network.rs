@@ -4,8 +4,8 @@ use crate::fmp::{Fmp, Next};
 use crate::forwarding::{RouteId, RouteStart, RouteTable, Routes};
 use crate::input_times::DueInputs;
 use crate::inputs::Inputs;
+use crate::packed_route::{Special, Step};
 use crate::packet::{Contents, Header, PacketContent};
-use crate::path::{Special, Step};
 use crate::places::{Places, PortId};
 use crate::port::{Delivered, LinkEvents, Ports};
 use crate::setup::{LinkSetup, QueuesCounted};
@@ -346,14 +346,14 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
 
     /// Fetches from memory the packet that arrives next at each of these inputs of a page, if there is any. At those of them
     /// that belong to `hosts`, adds the headers of all packets that arrive before a time: hosts do not forward.
-    pub fn look_ahead(
+    pub fn prefetch(
         &self,
         due: (DueInputs, &[PortId; Inputs::PAGE]),
         hosts: DueInputs,
         before: Time,
         at_hosts: &mut Vec<Header>,
     ) {
-        self.ports.look_ahead(due, hosts, before, at_hosts);
+        self.ports.prefetch(due, hosts, before, at_hosts);
     }
 
     /// What a packet in the network carries.

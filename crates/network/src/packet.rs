@@ -1,11 +1,11 @@
 //! What the network knows of a packet, and where the rest of it waits meanwhile.
 
-use crate::path::Path;
+use crate::packed_route::PackedRoute;
 
 /// What the network reads and writes of a packet: two words that queues hand on by value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    pub(crate) path: Path,
+    pub(crate) path: PackedRoute,
     /// The packet's number, its bytes on the wire and its flags, from the highest bits to the lowest.
     word: u64,
 }
@@ -22,7 +22,7 @@ impl Header {
     #[inline]
     pub fn new(size: u16, ecn_capable: bool) -> Header {
         Header {
-            path: Path::default(),
+            path: PackedRoute::default(),
             word: u64::from(size) << SIZE_SHIFT | u64::from(ecn_capable),
         }
     }
@@ -38,7 +38,7 @@ impl Header {
     /// What switches tell each other: never dropped by a full queue, but lost where links lose packets.
     pub(crate) fn feedback(size: u16) -> Header {
         Header {
-            path: Path::of_feedback(),
+            path: PackedRoute::of_feedback(),
             word: u64::from(size) << SIZE_SHIFT | FEEDBACK,
         }
     }
@@ -61,7 +61,7 @@ impl Header {
         }
     }
     #[inline]
-    pub(crate) fn on(self, path: Path) -> Header {
+    pub(crate) fn on(self, path: PackedRoute) -> Header {
         Header { path, ..self }
     }
     /// Whether it may be marked (ECT).
@@ -85,7 +85,7 @@ impl Header {
     }
     /// Its present link will lose it.
     pub(crate) fn lose(&mut self) {
-        self.path = Path::lost();
+        self.path = PackedRoute::lost();
     }
     #[inline]
     pub(crate) fn is_protected(&self) -> bool {
@@ -178,7 +178,7 @@ impl<S: PacketContent> Contents<S> {
 
     /// The places that this many packets will get are fetched from memory.
     #[inline(always)]
-    pub fn look_ahead_at_vacant(&self, count: usize) {
+    pub fn prefetch_at_vacant(&self, count: usize) {
         for &place in self.vacant.iter().rev().take(count) {
             std::hint::black_box(self.contents[place as usize].0);
         }

@@ -4,10 +4,10 @@ use crate::arrivals::{Arrivals, Held};
 use crate::input_times::{DueInputs, InputTimes};
 use crate::inputs::Inputs;
 use crate::network::{Arrival, Network};
+use crate::packed_route::Step;
 use crate::packet::{Header, PacketContent};
-use crate::path::Step;
 use crate::places::PortId;
-use crate::port::{LinkEvents, Ports, TurnWindow};
+use crate::port::{LinkEvents, Ports, TurnInterval};
 use pathweave_units::Time;
 
 /// The schedule of a region whose nodes have their turns.
@@ -27,7 +27,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         &mut self,
         due: (DueInputs, usize),
         inputs: (&Inputs, usize),
-        window: TurnWindow,
+        window: TurnInterval,
         arrivals: &mut Arrivals,
         events: &mut E,
         lost: &mut Vec<(Time, Header)>,
@@ -78,7 +78,7 @@ impl<S: PacketContent, P: Ports> Network<S, P> {
         &mut self,
         (due, page): (DueInputs, usize),
         inputs: &Inputs,
-        window: TurnWindow,
+        window: TurnInterval,
         times: &mut InputTimes,
         arrivals: &mut Arrivals,
     ) {

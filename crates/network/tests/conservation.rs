@@ -3,7 +3,7 @@
 use pathweave_network::{
     AgentStatistics, Arrival, Arrivals, Conservation, Delivered, DueInputs, FifoPorts, HandOver,
     Header, Held, Inputs, Limit, LinkEvent, LinkEvents, LinkSetup, LinkStatistics, Network, Places,
-    Plain, PortId, Ports, Purged, QueueHistogram, QueuesCounted, SharedBuffer, TurnWindow,
+    Plain, PortId, Ports, Purged, QueueHistogram, QueuesCounted, SharedBuffer, TurnInterval,
 };
 use pathweave_random::Stream;
 use pathweave_units::{Rate, Time};
@@ -84,7 +84,7 @@ impl<D: Defect> Ports for Defective<D> {
     fn gather(
         &mut self,
         due: (DueInputs, &[PortId; Inputs::PAGE]),
-        window: TurnWindow,
+        window: TurnInterval,
         times: &mut [Time; Inputs::PAGE],
         arrivals: &mut Arrivals,
     ) {

@@ -351,7 +351,7 @@ impl Variant {
         let plan = self.inner().plan(seed);
         let lives = lives(&plan, &group, &source, &destination, &start_s, &end_s)?;
         let mut asking = Asking::new(allocate);
-        match pathweave_engine::along(&plan, &lives, limit, &mut asking) {
+        match pathweave_engine::optimum_in_hindsight(&plan, &lives, limit, &mut asking) {
             Ok(optimum) => {
                 let tables = tables(py, &optimum.tables)?;
                 Ok((tables, optimum.intervals, optimum.asked))

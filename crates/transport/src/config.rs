@@ -5,7 +5,7 @@ use crate::segment::UNLIMITED;
 use crate::setting_values::{ReceiveWindow, SendBundle, TickPhase};
 use crate::settings::{
     ABOVE_ZERO, Bundle, Count, CountOr, Duration, Flag, Form, OneOf, Packets, PacketsOrNone, Phase,
-    Size, Value, Volume, Window, expected, settings, words,
+    ReceiveWindowForms, Size, Value, Volume, expected, settings, words,
 };
 use pathweave_units::{Bytes, Rate, Time};
 use std::fmt;
@@ -373,7 +373,7 @@ settings! {
     /// window of the whole connection that starts at 64 KB and grows by two segments for each segment that arrives, up to
     /// about twice what the application reads in an RTT (tcp_grow_window and tcp_rcv_space_adjust in Linux). The application
     /// reads immediately, so that only data out of order on the connection fills the window.
-    receive_window: ReceiveWindow, Window, ReceiveWindow::Unlimited;
+    receive_window: ReceiveWindow, ReceiveWindowForms, ReceiveWindow::Unlimited;
     /// Largest receive window with "auto", in bytes of payload (tcp_rmem[2], which is 32 MB from Linux 6.16 on and 6 MB
     /// before).
     receive_buffer (added): Bytes, Volume, Bytes::new(32 << 20);

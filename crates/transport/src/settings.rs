@@ -382,9 +382,9 @@ impl Codec<SendBundle> for Bundle {
 }
 
 /// A receive window.
-pub(crate) struct Window;
+pub(crate) struct ReceiveWindowForms;
 
-impl Codec<ReceiveWindow> for Window {
+impl Codec<ReceiveWindow> for ReceiveWindowForms {
     fn forms(&self) -> Vec<Form> {
         vec![
             Form::Word("unlimited", ""),

@@ -2,8 +2,8 @@
 
 use super::{FlowTable, Halves};
 use crate::ended::EndedFlows;
+use crate::flow::Flow;
 use crate::flow_list::FlowList;
-use crate::flows::Flow;
 use crate::regions::Regions;
 use crate::rows::{Rtts, SubflowRow};
 use pathweave_network::Ports;

@@ -3,7 +3,7 @@
 use super::routes::add_subflow_routes;
 use super::{FlowTable, Halves, Room};
 use crate::build;
-use crate::flows::Flow;
+use crate::flow::Flow;
 use crate::ideal::ideal;
 use crate::outcome::RunError;
 use crate::region::Departure;

@@ -2,8 +2,8 @@
 
 use super::routes::add_subflow_routes;
 use super::{FlowTable, SubflowEnds};
+use crate::flow::Flow;
 use crate::flow_list::FlowList;
-use crate::flows::Flow;
 use crate::paths::SubflowPaths;
 use crate::region::Region;
 use crate::regions::Regions;

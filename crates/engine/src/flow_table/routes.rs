@@ -1,7 +1,7 @@
 //! The routes of subflows: links that packets take one after another.
 
 use super::{FlowTable, Halves, SubflowEnds};
-use crate::flows::Flow;
+use crate::flow::Flow;
 use crate::paths::{PathList, SubflowPaths};
 use crate::region::{SprayName, SubflowRoutes};
 use crate::regions::Regions;

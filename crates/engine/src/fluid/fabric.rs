@@ -1,7 +1,7 @@
 //! Links whose packets are not looked at: what they could carry, and what they did.
 
 use crate::capacity::Capacity;
-use crate::windows::LinkMark;
+use crate::measurement_windows::LinkCounters;
 use pathweave_network::LinkStatistics;
 use pathweave_scenario::{Change, LinkChange, Plan};
 use pathweave_units::{Rate, Time};
@@ -74,8 +74,8 @@ impl<'p> FluidFabric<'p> {
     }
 
     /// Counters in the form that tables take: only bytes are known.
-    pub fn marks(&self) -> impl Iterator<Item = LinkMark> {
-        self.carried.iter().map(|bits| LinkMark {
+    pub fn counters(&self) -> impl Iterator<Item = LinkCounters> {
+        self.carried.iter().map(|bits| LinkCounters {
             statistics: LinkStatistics {
                 delivered_bytes: (bits / 8.0).round() as u64,
                 ..LinkStatistics::default()

@@ -5,13 +5,15 @@ use super::paths::{FlowPaths, check_sources};
 use super::{Allocator, Answer, FluidFlow, FluidPath, Problem};
 use crate::build;
 use crate::ideal::ideal;
+use crate::measurement_windows::{
+    CountersAtStart, FlowShares, MeasurementWindow, measurement_windows,
+};
 use crate::outcome::{RunError, Verdict};
 use crate::paths::PathList;
 use crate::record::{Record, Switches};
 use crate::recovery::Recoveries;
 use crate::rows::{Rtts, SubflowColumns, SubflowRow, TotalsColumns};
 use crate::traffic_agenda::{Act, TrafficAgenda, Whose};
-use crate::windows::{FlowShares, Marks, Window, plan_windows};
 use crate::workload::Workload;
 use pathweave_fabric::routing::Router;
 use pathweave_scenario::Plan;
@@ -54,7 +56,7 @@ struct Flowing<'p> {
     agenda: TrafficAgenda,
     now: Time,
     fabric: FluidFabric<'p>,
-    windows: Vec<Window>,
+    windows: Vec<MeasurementWindow>,
     active: BTreeMap<u32, Active>,
     /// What flows that have ended left behind.
     received: BTreeMap<u32, Vec<f64>>,
@@ -76,7 +78,7 @@ impl<'p> Flowing<'p> {
             agenda: TrafficAgenda::default(),
             now: Time::ZERO,
             fabric: FluidFabric::new(plan),
-            windows: plan_windows(plan),
+            windows: measurement_windows(plan),
             packet: build::full_packet(plan),
             active: BTreeMap::new(),
             received: BTreeMap::new(),
@@ -163,7 +165,11 @@ impl<'p> Flowing<'p> {
 
     /// When something next happens that does not depend on the rates.
     fn next_outside(&self) -> Time {
-        let window = self.windows.iter().map(Window::next_boundary).min();
+        let window = self
+            .windows
+            .iter()
+            .map(MeasurementWindow::next_boundary)
+            .min();
         self.agenda
             .next()
             .min(self.fabric.next_change())
@@ -367,13 +373,13 @@ impl<'p> Flowing<'p> {
 
     fn open_windows(&mut self, now: Time) {
         for window in &mut self.windows {
-            if window.marks.is_some() || window.from > now {
+            if window.at_start.is_some() || window.from > now {
                 continue;
             }
             let mark = |(&number, active): (&u32, &Active)| (number, in_bytes(&active.received));
-            window.marks = Some(Marks {
+            window.at_start = Some(CountersAtStart {
                 flows: self.active.iter().map(mark).collect(),
-                links: self.fabric.marks().collect(),
+                links: self.fabric.counters().collect(),
                 capacity: self
                     .fabric
                     .capacities
@@ -388,8 +394,8 @@ impl<'p> Flowing<'p> {
         for index in 0..self.windows.len() {
             let window = &self.windows[index];
             let due = window.to <= now || run_ends;
-            let Some(marks) = window
-                .marks
+            let Some(at_start) = window
+                .at_start
                 .as_ref()
                 .filter(|_| due && window.closed.is_none())
             else {
@@ -404,11 +410,11 @@ impl<'p> Flowing<'p> {
                     continue;
                 };
                 if to > from {
-                    let before = marks.flows.get(&number);
+                    let before = at_start.flows.get(&number);
                     flows.push(number, to - from, before, in_bytes(received));
                 }
             }
-            let carried = self.fabric.marks();
+            let carried = self.fabric.counters();
             let mut links = window.link_shares(now, carried, &self.fabric.capacities);
             for link in &mut links {
                 link.queue_mean = f64::NAN; // there are no queues

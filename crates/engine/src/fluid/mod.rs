@@ -2,19 +2,19 @@
 //!
 //! Between two changes (a flow comes or goes, a link changes) rates are constant. At each change an
 //! [`Allocator`] is asked for new ones. [`crate::flow`] lets the traffic react to them: a flow ends when its
-//! rate has carried its bytes. [`along`] takes the starts and ends of a run that has happened, so that
+//! rate has carried its bytes. [`optimum_in_hindsight`] takes the starts and ends of a run that has happened, so that
 //! what its flows had can be held against what they could have had.
 //!
 //! Rates are those of data packets on links, headers included; acknowledgements take nothing.
 //! Goodput is the payload's part of that. There are no handshakes, delays or queues.
 
-mod along;
 mod fabric;
 mod flowing;
+mod hindsight;
 mod paths;
 
-pub use along::{Life, Optimum, along};
 pub(crate) use flowing::flow;
+pub use hindsight::{Life, Optimum, optimum_in_hindsight};
 pub use paths::{FluidPath, candidates};
 
 use pathweave_control::{Algorithm, Parameters};

@@ -1,6 +1,6 @@
 //! The paths of a flow whose packets are not looked at.
 
-use crate::flows::Flow;
+use crate::flow::Flow;
 use crate::ideal::Ways;
 use crate::outcome::RunError;
 use crate::paths::{PathList, SubflowPaths};

@@ -5,6 +5,9 @@ use crate::build;
 use crate::capacity::Capacity;
 use crate::extent::QueueCourse;
 use crate::map::{LinkMap, MapRow};
+use crate::measurement_windows::{
+    CountersAtStart, FlowShares, MeasurementWindow, link_counters, measurement_windows,
+};
 use crate::outcome::RunError;
 use crate::rates::Rates;
 use crate::record::Buffer;
@@ -12,7 +15,6 @@ use crate::routing::Routing;
 use crate::scheduler::{Event, Scheduler};
 use crate::series::QueueRow;
 use crate::straddling::Straddling;
-use crate::windows::{FlowShares, Marks, Window, link_marks, plan_windows};
 use pathweave_fabric::LinkId;
 use pathweave_network::{
     Arrival, FifoPorts, Header, LinkEvent, LinkStatistics, Network, Plain, RouteId,
@@ -79,7 +81,7 @@ pub struct Fabric<'p, S: Copy + Default> {
     /// Changes of links already made.
     changes_made: usize,
     capacities: Vec<Capacity>,
-    windows: Vec<Window>,
+    windows: Vec<MeasurementWindow>,
     straddling: Straddling<'p>,
     /// By flow and subflow.
     received: BTreeMap<u32, Vec<Received>>,
@@ -100,7 +102,7 @@ pub struct Fabric<'p, S: Copy + Default> {
 /// What a fabric has counted.
 pub struct FabricRecord {
     /// The plan's windows. Their flows are those of which something arrived; each one's duration is the window's.
-    pub(crate) windows: Vec<Window>,
+    pub(crate) windows: Vec<MeasurementWindow>,
     pub(crate) rates: Rates,
     /// When intervals of rates ended.
     pub(crate) rate_ends: Vec<Time>,
@@ -135,7 +137,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             routes: Vec::new(),
             changes_made: 0,
             capacities: links.map(|link| Capacity::new(link.rate)).collect(),
-            windows: plan_windows(plan),
+            windows: measurement_windows(plan),
             straddling: Straddling::new(plan),
             received: BTreeMap::new(),
             rate_beat: Beat::every(plan.record.rates),
@@ -298,7 +300,7 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             return Time::MAX;
         }
         let change = self.plan.events.get(self.changes_made);
-        let windows = self.windows.iter().map(Window::next_boundary);
+        let windows = self.windows.iter().map(MeasurementWindow::next_boundary);
         windows
             .fold(change.map_or(Time::MAX, |event| event.at), Time::min)
             .min(self.rate_beat.next())
@@ -336,8 +338,8 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             }
         }
         if self.map_beat.is_due(now) {
-            let marks = link_marks(self.network.links(), |_| &self.network, now);
-            self.map.add(now, marks, &self.capacities);
+            let counters = link_counters(self.network.links(), |_| &self.network, now);
+            self.map.add(now, counters, &self.capacities);
         }
         if self.rate_beat.is_due(now) {
             self.sample_rates(now);
@@ -356,8 +358,8 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
             self.sample_rates(now);
         }
         if self.map_beat.interval() < Time::MAX && self.map.is_behind(now) {
-            let marks = link_marks(self.network.links(), |_| &self.network, now);
-            self.map.add(now, marks, &self.capacities);
+            let counters = link_counters(self.network.links(), |_| &self.network, now);
+            self.map.add(now, counters, &self.capacities);
         }
     }
 
@@ -451,12 +453,12 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
 
     fn open_windows(&mut self, now: Time) {
         for window in &mut self.windows {
-            if window.marks.is_some() || window.from > now {
+            if window.at_start.is_some() || window.from > now {
                 continue;
             }
-            window.marks = Some(Marks {
+            window.at_start = Some(CountersAtStart {
                 flows: Self::received(&self.received),
-                links: link_marks(self.network.links(), |_| &self.network, now).collect(),
+                links: link_counters(self.network.links(), |_| &self.network, now).collect(),
                 capacity: self.capacities.iter().map(|c| c.until(now)).collect(),
             });
             self.straddling.add_boundary(now);
@@ -473,24 +475,24 @@ impl<'p, S: Copy + Default> Fabric<'p, S> {
     fn close_windows(&mut self, now: Time, run_ends: bool) {
         for window in &mut self.windows {
             let due = window.to <= now || run_ends;
-            if window.marks.is_none() || window.closed.is_some() || !due {
+            if window.at_start.is_none() || window.closed.is_some() || !due {
                 continue;
             }
-            let links = link_marks(self.network.links(), |_| &self.network, now);
+            let links = link_counters(self.network.links(), |_| &self.network, now);
             window.links = window.link_shares(now, links, &self.capacities);
             if window.is_main() {
                 for (link, share) in (0u32..).zip(&mut window.links) {
                     share.queue_p99 = f64::from(self.network.histogram(link).percentile(0.99));
                 }
             }
-            let before = window.marks.take().unwrap_or_default();
+            let before = window.at_start.take().unwrap_or_default();
             let mut shares = FlowShares::default();
             for (flow, received) in Self::received(&self.received) {
                 let duration = now - window.from;
                 shares.push(flow, duration, before.flows.get(&flow), received);
             }
             window.flows = shares;
-            window.marks = Some(before);
+            window.at_start = Some(before);
             window.closed = Some(now);
             self.straddling.add_boundary(now);
         }

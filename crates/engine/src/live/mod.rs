@@ -8,8 +8,8 @@
 //! plan's time: how fast that passes is for whoever plays the hosts to say.
 
 mod fabric;
-mod flows;
 mod hosts;
+mod lifetimes;
 mod run;
 mod sampling;
 

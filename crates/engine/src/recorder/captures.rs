@@ -2,8 +2,8 @@
 
 use super::Recorder;
 use crate::capture::{About, Capture, Recording};
+use crate::flow::Flow;
 use crate::flow_list::FlowList;
-use crate::flows::Flow;
 use crate::regions::Regions;
 use pathweave_network::Ports;
 use pathweave_transport::Opening;

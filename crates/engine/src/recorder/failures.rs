@@ -1,8 +1,8 @@
 //! Who is hit when links go down, and when they have recovered.
 
 use super::{Recorded, Recorder, decide_what_to_watch};
+use crate::flow::Flow;
 use crate::flow_table::{Halves, SubflowEnds};
-use crate::flows::Flow;
 use crate::recovery::{Failure, Hit};
 use crate::regions::Regions;
 use crate::routing::Routing;

@@ -3,8 +3,8 @@
 
 mod captures;
 mod failures;
+mod measurement_windows;
 mod sampling;
-mod windows;
 
 pub(crate) use sampling::decide_what_to_watch;
 
@@ -12,12 +12,12 @@ use crate::capacity::Capacity;
 use crate::ended::EndedFlows;
 use crate::flow_table::{FlowTable, Halves};
 use crate::map::LinkMap;
+use crate::measurement_windows::{MeasurementWindow, measurement_windows};
 use crate::recovery::Recoveries;
 use crate::regions::Regions;
 use crate::rows::{SubflowColumns, TotalsColumns, WaitColumns};
 use crate::series::Series;
 use crate::straddling::Straddling;
-use crate::windows::{Window, plan_windows};
 use crate::workload::Workload;
 use pathweave_fabric::LinkId;
 use pathweave_network::Ports;
@@ -27,7 +27,7 @@ use pathweave_units::{Rate, Time};
 /// What has been recorded so far.
 pub(crate) struct Recorder<'p> {
     plan: &'p Plan,
-    windows: Vec<Window>,
+    windows: Vec<MeasurementWindow>,
     straddling: Straddling<'p>,
     /// What each link could have carried.
     capacities: Vec<Capacity>,
@@ -64,7 +64,7 @@ impl<'p> Recorder<'p> {
         let links = plan.fabric.links.iter();
         Recorder {
             plan,
-            windows: plan_windows(plan),
+            windows: measurement_windows(plan),
             straddling: Straddling::new(plan),
             capacities: links.map(|link| Capacity::new(link.rate)).collect(),
             map: LinkMap::default(),
@@ -104,7 +104,7 @@ impl<'p> Recorder<'p> {
     }
 
     /// The run is over: its windows, series and recoveries.
-    pub fn into_parts(mut self) -> (Vec<Window>, Series, Recoveries) {
+    pub fn into_parts(mut self) -> (Vec<MeasurementWindow>, Series, Recoveries) {
         self.series.put_in_order();
         self.series.map = self.map.rows;
         (self.windows, self.series, self.recoveries)

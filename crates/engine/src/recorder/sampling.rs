@@ -3,10 +3,10 @@
 use super::{Recorded, Recorder};
 use crate::extent::{Course, QueueCourse};
 use crate::flow_table::Halves;
+use crate::measurement_windows::link_counters;
 use crate::region::{Region, Straddler};
 use crate::regions::Regions;
 use crate::series::{QueueRow, RttRow};
-use crate::windows::link_marks;
 use pathweave_fabric::LinkId;
 use pathweave_network::Ports;
 use pathweave_units::Time;
@@ -124,8 +124,8 @@ impl Recorder<'_> {
 
     /// An interval of the map ends now.
     pub fn sample_map<P: Ports>(&mut self, regions: &Regions<P>, now: Time) {
-        let marks = link_marks(regions.links(), |link| regions.network_of(link), now);
-        self.map.add(now, marks, &self.capacities);
+        let counters = link_counters(regions.links(), |link| regions.network_of(link), now);
+        self.map.add(now, counters, &self.capacities);
     }
 
     /// Whether something may have happened since the last interval of the map.

@@ -7,19 +7,19 @@
 
 use super::Region;
 use super::listed_timers::ListedTimers;
-use super::look_ahead::LookAhead;
 use super::page_order::{Pages, order_of_pages};
 use super::ports_out::PortsOut;
+use super::prefetch::Prefetch;
 use crate::alarm::Alarm;
 use crate::build;
-use crate::execution::{ReadAhead, Turns};
+use crate::execution::{Prefetching, Turns};
 use crate::scheduler::Scheduler;
 use crate::steps::{Sides, Step};
 use crate::waiting_timers::DueTimer;
 use pathweave_fabric::routing::RoutingKind;
 use pathweave_network::{
     Arrivals, Delivered, DueInputs, Header, InputSet, Inputs, LinkSetup, Places, PortId, Ports,
-    TurnWindow,
+    TurnInterval,
 };
 use pathweave_scenario::Plan;
 use pathweave_transport::End;
@@ -48,7 +48,7 @@ pub(crate) struct ByNode {
     /// Those of hosts with one link, where packets come in their order.
     of_hosts_with_one_link: InputSet,
     /// Whether it reads ahead.
-    looks_ahead: bool,
+    prefetches: bool,
     /// What arrives at the node that has its turn.
     arrivals: Arrivals,
     /// Timers that are due in this step.
@@ -59,14 +59,14 @@ pub(crate) struct ByNode {
     own_timers: Vec<DueTimer>,
     /// Packets that the switch has lost that has its turn.
     lost: Vec<(Time, Header)>,
-    look_ahead: LookAhead,
+    prefetch: Prefetch,
     ports_out: PortsOut,
 }
 
 /// A step while it is under way.
 #[derive(Debug)]
-struct Window {
-    turn: TurnWindow,
+struct StepUnderWay {
+    turn: TurnInterval,
     side: usize,
     /// When the last event was of those that have been handled.
     last: Time,
@@ -76,11 +76,11 @@ struct Window {
     timers: u64,
 }
 
-impl Window {
+impl StepUnderWay {
     /// A step begins; something has happened at a time, and nothing later.
-    fn new(step: &Step, last: Time) -> Window {
-        Window {
-            turn: TurnWindow {
+    fn new(step: &Step, last: Time) -> StepUnderWay {
+        StepUnderWay {
+            turn: TurnInterval {
                 from: step.from,
                 before: step.before,
                 elsewhere: step.elsewhere,
@@ -100,7 +100,7 @@ impl ByNode {
         links: &[LinkSetup],
         places: &Places,
         (inputs, sides): (Arc<Inputs>, Sides),
-        read_ahead: ReadAhead,
+        prefetching: Prefetching,
     ) -> Box<ByNode> {
         // A region that is not the only one has to hear of others between two steps.
         let is_only = places.count() == places.all_links();
@@ -117,10 +117,10 @@ impl ByNode {
             together,
             of_hosts: InputSet::of(inputs.count(), hosts().flatten()),
             of_hosts_with_one_link: InputSet::of(inputs.count(), with_one_link),
-            looks_ahead: match read_ahead {
-                ReadAhead::AsSuits => plan.fabric.links.len() > FEWEST_LINKS,
-                ReadAhead::Always => true,
-                ReadAhead::Never => false,
+            prefetches: match prefetching {
+                Prefetching::AsSuits => plan.fabric.links.len() > FEWEST_LINKS,
+                Prefetching::Always => true,
+                Prefetching::Never => false,
             },
             arrivals: Arrivals::new(),
             timers: ListedTimers::new(inputs.count()),
@@ -129,7 +129,7 @@ impl ByNode {
             inputs,
             own_timers: Vec::new(),
             lost: Vec::new(),
-            look_ahead: LookAhead::default(),
+            prefetch: Prefetch::default(),
         })
     }
 
@@ -232,7 +232,7 @@ impl<P: Ports> Region<P> {
         };
         self.scheduler.turn_to(last);
         self.scheduler.arrivals().order_only(&work.of_hosts);
-        self.fetches_in_order = work.looks_ahead;
+        self.fetches_in_order = work.prefetches;
     }
 
     /// Everything has happened at hosts before the end of the first step, which is one of their side. Its switches and then
@@ -245,7 +245,7 @@ impl<P: Ports> Region<P> {
 
     /// What the packets need that arrive next in the order of times is fetched from memory, if that has not been done.
     #[inline(always)]
-    pub(super) fn look_ahead_in_order(&mut self, limit: Time) {
+    pub(super) fn prefetch_in_order(&mut self, limit: Time) {
         if self.fetches_in_order && self.scheduler.goes_on_with_new(limit) {
             self.fetch_in_order();
         }
@@ -256,7 +256,7 @@ impl<P: Ports> Region<P> {
     fn fetch_in_order(&mut self) {
         let (due, ports, before) = self.scheduler.arrivals().next_in_order();
         if let Some(work) = &mut self.by_node {
-            work.look_ahead.fetch(
+            work.prefetch.fetch(
                 (due, &ports),
                 due,
                 before,
@@ -273,8 +273,11 @@ impl<P: Ports> Region<P> {
         work: &mut ByNode,
         (first, second): (&Step, &Step),
         last: Time,
-    ) -> Window {
-        let mut windows = [Window::new(first, last), Window::new(second, last)];
+    ) -> StepUnderWay {
+        let mut windows = [
+            StepUnderWay::new(first, last),
+            StepUnderWay::new(second, last),
+        ];
         let orders = work
             .together
             .take()
@@ -287,7 +290,7 @@ impl<P: Ports> Region<P> {
         work.timers.end_step(first.side);
         work.timers.end_step(second.side);
         let [one, other] = windows;
-        Window {
+        StepUnderWay {
             last: one.last.max(other.last),
             packets: one.packets + other.packets,
             timers: one.timers + other.timers,
@@ -298,7 +301,7 @@ impl<P: Ports> Region<P> {
     fn run_step(&mut self, step: &Step) -> u64 {
         self.run_steps(|region, work, last| {
             region.list_timers(work, step);
-            let mut window = Window::new(step, last);
+            let mut window = StepUnderWay::new(step, last);
             region.run_pages(work, work.inputs.pages_of_side(step.side), &mut window);
             work.timers.end_step(step.side);
             window
@@ -306,7 +309,7 @@ impl<P: Ports> Region<P> {
     }
 
     /// Takes steps; `run` gets the time when something happened last. Returns the number of events.
-    fn run_steps(&mut self, run: impl FnOnce(&mut Self, &mut ByNode, Time) -> Window) -> u64 {
+    fn run_steps(&mut self, run: impl FnOnce(&mut Self, &mut ByNode, Time) -> StepUnderWay) -> u64 {
         let Some(mut work) = self.by_node.take() else {
             unreachable!("whoever calls has asked for turns of nodes")
         };
@@ -323,7 +326,7 @@ impl<P: Ports> Region<P> {
     }
 
     /// The nodes whose inputs lie in these pages have their turns.
-    fn run_pages(&mut self, work: &mut ByNode, pages: Range<usize>, window: &mut Window) {
+    fn run_pages(&mut self, work: &mut ByNode, pages: Range<usize>, window: &mut StepUnderWay) {
         #[cfg(feature = "checks")]
         {
             self.scheduler.arrivals().not_before = window.turn.elsewhere;
@@ -335,7 +338,7 @@ impl<P: Ports> Region<P> {
             let times = &mut self.scheduler.arrivals().times;
             let with_timers = work.timers.take_hosts(page);
             let mut due = times.list_due(page, window.turn.before).or(with_timers);
-            if work.looks_ahead {
+            if work.prefetches {
                 self.fetch(work, page, due, window.turn.before);
             }
             let hosts_with_one_link = work.of_hosts_with_one_link.among(page, due);
@@ -378,7 +381,7 @@ impl<P: Ports> Region<P> {
 
     /// The packets that arrive at these inputs of a page are fetched from memory, and what they need at hosts.
     fn fetch(&self, work: &mut ByNode, page: usize, due: DueInputs, before: Time) {
-        work.look_ahead.fetch(
+        work.prefetch.fetch(
             (due, work.inputs.ports_of_page(page)),
             work.of_hosts.among(page, due),
             before,
@@ -416,7 +419,7 @@ impl<P: Ports> Region<P> {
     /// Gathers what arrives at inputs of a node, which are some of those of a page.
     #[cold]
     #[inline(never)]
-    fn gather(&mut self, work: &mut ByNode, due: (DueInputs, usize), window: &Window) {
+    fn gather(&mut self, work: &mut ByNode, due: (DueInputs, usize), window: &StepUnderWay) {
         self.network.gather(
             due,
             &work.inputs,
@@ -433,7 +436,7 @@ impl<P: Ports> Region<P> {
         work: &mut ByNode,
         due: (DueInputs, usize),
         node_end: usize,
-        window: &mut Window,
+        window: &mut StepUnderWay,
     ) {
         if work.of_hosts.contains(node_end - 1) {
             self.take_turn_of_links(work, due, node_end, window);
@@ -483,7 +486,7 @@ impl<P: Ports> Region<P> {
         work: &mut ByNode,
         due: (DueInputs, usize),
         node_end: usize,
-        window: &mut Window,
+        window: &mut StepUnderWay,
     ) {
         self.gather(work, due, window);
         let arrivals = self.scheduler.arrivals();
@@ -513,7 +516,7 @@ impl<P: Ports> Region<P> {
 
     /// A host with one link handles what arrives there, and its timers.
     #[inline(never)]
-    fn take_turn_of_host(&mut self, work: &mut ByNode, input: usize, window: &mut Window) {
+    fn take_turn_of_host(&mut self, work: &mut ByNode, input: usize, window: &mut StepUnderWay) {
         let port = work.inputs.port(input);
         let mut next = self.scheduler.arrivals().times.at(input);
         let (mut packets, mut last) = (0, Time::ZERO);
@@ -556,7 +559,12 @@ impl<P: Ports> Region<P> {
 
     /// A host's timers expire that are due before a time.
     #[inline(never)]
-    fn handle_timers(&mut self, timers: &mut Vec<DueTimer>, limit: Time, window: &mut Window) {
+    fn handle_timers(
+        &mut self,
+        timers: &mut Vec<DueTimer>,
+        limit: Time,
+        window: &mut StepUnderWay,
+    ) {
         while let Some(&DueTimer { at, alarm, .. }) = timers.last()
             && at < limit
         {

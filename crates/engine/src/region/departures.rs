@@ -76,7 +76,7 @@ impl Departures {
     }
 
     /// What these packets' receivers send in answer soon leaves: what has to be known is fetched from memory.
-    pub fn look_ahead(&self, segments: &[Segment]) {
+    pub fn prefetch(&self, segments: &[Segment]) {
         for segment in segments {
             let entry = match segment.destination() {
                 End::Sending(SendingSubflow(place)) => self.sending.entries.get(place as usize),

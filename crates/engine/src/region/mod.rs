@@ -2,7 +2,7 @@
 //!
 //! A region owns its ports, the packets in them, its hosts' ends of connections, their timers, and what is recorded
 //! when packets arrive. Other regions hear of it by packets on links ([`crate::regions`]), and what concerns the whole
-//! run is a [`Report`].
+//! run is a [`Notification`].
 
 mod by_node;
 mod capturing;
@@ -10,13 +10,13 @@ mod carried;
 mod departures;
 mod laid;
 mod listed_timers;
-mod look_ahead;
+mod notification;
 mod outlet;
 mod page_order;
 mod ports_out;
+mod prefetch;
 mod recorder;
 mod recording;
-mod report;
 mod spray;
 
 pub(crate) use by_node::{ByNode, window};
@@ -24,9 +24,9 @@ pub(crate) use carried::{Carried, RegionId};
 pub(crate) use departures::Departure;
 use departures::Departures;
 pub(crate) use laid::{Laid, SubflowRoutes};
+pub(crate) use notification::{Notification, Straddler};
 use outlet::{Notice, Outgoing, Outlet};
 pub(crate) use recorder::RegionRecorder;
-pub(crate) use report::{Report, Straddler};
 pub(crate) use spray::{SprayName, Sprays};
 
 use crate::alarm::Alarm;
@@ -59,7 +59,7 @@ pub(crate) struct Region<P: Ports> {
     pub recorder: RegionRecorder,
     pub recoveries: Recoveries,
     /// What the run has to hear of.
-    pub reports: Vec<Report>,
+    pub reports: Vec<Notification>,
     reactions: Reactions,
     /// Whether packets go no further than to the time at which traffic hears that a flow has ended.
     pub heeds_ends: bool,
@@ -142,7 +142,7 @@ impl<P: Ports> Region<P> {
             if left == 0 {
                 return None;
             }
-            self.look_ahead_in_order(self.limit);
+            self.prefetch_in_order(self.limit);
             let Some((now, event)) = self.scheduler.pop_before(self.limit) else {
                 return Some(left);
             };
@@ -259,7 +259,7 @@ impl<P: Ports> Region<P> {
         if lost.region() == self.id {
             self.on_lost(&lost.0);
         } else {
-            self.reports.push(Report::Lost(lost));
+            self.reports.push(Notification::Lost(lost));
         }
     }
 
@@ -321,7 +321,7 @@ impl<P: Ports> Region<P> {
                 Notice::Sent(subflow, packet) => self.capture_sent(subflow, packet, now),
                 Notice::Finished(connection) => {
                     let delivered_at = self.receiving.delivered_at(connection);
-                    self.reports.push(Report::Finished {
+                    self.reports.push(Notification::Finished {
                         flow: self.receiving.flow(connection),
                         delivered: self.receiving.delivered(connection),
                         // If the last data has not come just now, the news has that the source stopped a reaction
@@ -337,7 +337,7 @@ impl<P: Ports> Region<P> {
                 }
                 Notice::Failed => {
                     let heard = now + self.reactions.to_failures;
-                    self.reports.push(Report::Failed { heard });
+                    self.reports.push(Notification::Failed { heard });
                     self.limit = self.limit.min(heard);
                 }
                 Notice::Closed(connection) => {
@@ -346,7 +346,7 @@ impl<P: Ports> Region<P> {
                         self.record_suspensions(connection, now);
                     }
                     let flow = self.sending.flow(connection);
-                    self.reports.push(Report::Closed { flow });
+                    self.reports.push(Notification::Closed { flow });
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! What is recorded when packets arrive at their hosts.
 
 use super::outlet::{Notice, Straddling};
-use super::{Carried, Region, Report, Straddler};
+use super::{Carried, Notification, Region, Straddler};
 use crate::extent::{Course, Extent};
 use crate::series::{RttRow, SuspensionRow, WindowRow};
 use pathweave_network::{Header, PacketLabel, PortId, Ports};
@@ -64,7 +64,7 @@ impl<P: Ports> Region<P> {
             return; // its data had come before
         }
         let (flow, subflow) = self.receiving.owner(packet.subflow);
-        self.reports.push(Report::Straddled(Straddler {
+        self.reports.push(Notification::Straddled(Straddler {
             at: now,
             link: packet.link,
             size: packet.size,

@@ -1,11 +1,11 @@
 //! The table of flows.
 
 use super::labels::host_labels;
-use crate::flows::{Ending, Flow};
+use crate::flow::{Ending, Flow};
 use crate::record::Record;
 use crate::rows::{TotalsColumns, seconds};
 use crate::table::{Column, Table};
-use crate::texts::Texts;
+use crate::text_list::TextList;
 use pathweave_fabric::Location;
 use pathweave_scenario::GroupPlan;
 
@@ -35,7 +35,7 @@ pub(super) fn flows(run: &Record<'_>, totals: TotalsColumns) -> Table {
         }
     });
     let in_window = in_window.collect();
-    let mut names = Texts::with_capacity(flows.len(), NAME_BYTES * flows.len());
+    let mut names = TextList::with_capacity(flows.len(), NAME_BYTES * flows.len());
     run.push_flow_names(flows, &mut names);
     let registered = pathweave_control::registry().iter().map(|entry| entry.name);
     let mut controllers: Vec<&str> = registered.collect();

@@ -1,9 +1,9 @@
 //! The table of links.
 
 use super::labels::link_labels;
+use crate::measurement_windows::LinkShare;
 use crate::record::Record;
 use crate::table::{Column, Table};
-use crate::windows::LinkShare;
 use pathweave_network::LinkStatistics;
 
 pub(super) fn links(run: &Record<'_>) -> Table {

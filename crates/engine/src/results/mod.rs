@@ -20,7 +20,7 @@ use crate::outcome::Verdict;
 use crate::record::Record;
 use crate::results_hash::results_hash;
 use crate::table::Table;
-use crate::texts::Texts;
+use crate::text_list::TextList;
 use pathweave_units::Time;
 
 /// Sums over a run.
@@ -181,7 +181,7 @@ fn notes(run: &Record<'_>) -> Vec<String> {
     let stalled = run.traffic.flows.iter().filter(|flow| flow.stalled).count();
     if stalled > 0 {
         let named = run.traffic.flows.iter().filter(|flow| flow.stalled).take(3);
-        let mut names = Texts::default();
+        let mut names = TextList::default();
         run.push_flow_names(named, &mut names);
         let more = if stalled > names.len() { ", ..." } else { "" };
         let names = names.iter().collect::<Vec<_>>().join(", ");
@@ -190,7 +190,11 @@ fn notes(run: &Record<'_>) -> Vec<String> {
     if run.verdict == Verdict::Stalled {
         notes.push("the run ended because nothing more could happen".to_owned());
     }
-    for window in run.windows.iter().filter(|window| window.marks.is_none()) {
+    for window in run
+        .windows
+        .iter()
+        .filter(|window| window.at_start.is_none())
+    {
         if let Some(phase) = &window.phase {
             notes.push(format!("the run ended before phase \"{phase}\" began"));
         }

@@ -3,7 +3,7 @@
 use crate::record::Record;
 use crate::rows::SubflowColumns;
 use crate::table::{Column, Table};
-use crate::texts::Texts;
+use crate::text_list::TextList;
 use pathweave_fabric::{Fabric, LinkId};
 
 /// A guess at the bytes of a path's name.
@@ -62,7 +62,7 @@ fn goodput(run: &Record<'_>, rows: &SubflowColumns) -> Vec<f64> {
 }
 
 /// Paths by the names of their nodes.
-fn path_names<'a>(fabric: &Fabric, paths: impl ExactSizeIterator<Item = &'a [LinkId]>) -> Texts {
+fn path_names<'a>(fabric: &Fabric, paths: impl ExactSizeIterator<Item = &'a [LinkId]>) -> TextList {
     // What each link adds to the name of a path, and what the name of one that begins with it begins with.
     let links = (0..fabric.links.len() as u32).map(LinkId);
     let names = fabric.link_names();
@@ -72,7 +72,7 @@ fn path_names<'a>(fabric: &Fabric, paths: impl ExactSizeIterator<Item = &'a [Lin
         .zip(&added)
         .map(|(name, to)| format!("{name}{to}"))
         .collect();
-    let mut names = Texts::with_capacity(paths.len(), NAME_BYTES * paths.len());
+    let mut names = TextList::with_capacity(paths.len(), NAME_BYTES * paths.len());
     for path in paths {
         let Some((first, rest)) = path.split_first() else {
             names.push("spray");

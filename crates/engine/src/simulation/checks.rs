@@ -1,7 +1,7 @@
 //! Progress, and what must hold at the end of every run.
 
 use super::Simulation;
-use super::flows::FLOWS_BETWEEN_LOOKS;
+use super::lifetimes::FLOWS_BETWEEN_LOOKS;
 use crate::outcome::RunError;
 use pathweave_fabric::LinkId;
 use pathweave_network::{Conservation, Ports};

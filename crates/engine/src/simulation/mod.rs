@@ -3,7 +3,7 @@
 mod checks;
 mod control;
 mod feedback;
-mod flows;
+mod lifetimes;
 mod record;
 mod traffic;
 
@@ -17,12 +17,12 @@ use crate::progress::{Progress, thread_cpu};
 use crate::reactions::Reactions;
 use crate::record::Record;
 use crate::recorder::Recorder;
-use crate::region::Report;
+use crate::region::Notification;
 use crate::regions::{Errand, Progressed, Regions};
 use crate::traffic_agenda::{Act, Whose};
 use crate::workload::Workload;
+use pathweave_lockstep::{Lead, Lockstep};
 use pathweave_network::{DeparturePorts, FifoPorts, NoAgent, Ports, SwitchAgent};
-use pathweave_rounds::{Lead, Rounds};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
 
@@ -133,16 +133,16 @@ impl<'p, P: Ports> Simulation<'p, P> {
         let pool = pool
             .build()
             .map_err(|error| RunError::Plan(format!("no threads could be started: {error}")))?;
-        let rounds = Rounds::new(threads - 1);
+        let lockstep = Lockstep::new(threads - 1);
         pool.in_place_scope(|scope| {
             for follower in 0..threads - 1 {
-                let (rounds, progress) = (&rounds, self.progress);
+                let (lockstep, progress) = (&lockstep, self.progress);
                 scope.spawn(move |_| {
-                    rounds.follow(follower, Errand::carry_out);
+                    lockstep.follow(follower, Errand::carry_out);
                     progress.add_other_cpu(thread_cpu());
                 });
             }
-            self.run_to_the_end(&mut Some(rounds.lead()))
+            self.run_to_the_end(&mut Some(lockstep.lead()))
         })
     }
 
@@ -375,14 +375,14 @@ impl<'p, P: Ports> Simulation<'p, P> {
         }
     }
 
-    fn hear(&mut self, report: &Report) {
+    fn hear(&mut self, report: &Notification) {
         match *report {
-            Report::Lost(packet) => self.regions[packet.region()].on_lost(&packet.0),
-            Report::Straddled(packet) => {
+            Notification::Lost(packet) => self.regions[packet.region()].on_lost(&packet.0),
+            Notification::Straddled(packet) => {
                 let host = self.workload.flows[packet.flow as usize].destination;
                 self.recorder.divide(packet, &mut self.regions, host);
             }
-            Report::Finished {
+            Notification::Finished {
                 flow,
                 delivered,
                 ended,
@@ -402,8 +402,8 @@ impl<'p, P: Ports> Simulation<'p, P> {
                     self.agenda.traffic.note_end(heard, group, flow);
                 }
             }
-            Report::Failed { heard } => self.agenda.expect(heard, Whose::Run, Act::Look),
-            Report::Closed { flow } => self.flows.expect_to_leave(flow),
+            Notification::Failed { heard } => self.agenda.expect(heard, Whose::Run, Act::Look),
+            Notification::Closed { flow } => self.flows.expect_to_leave(flow),
         }
     }
 }

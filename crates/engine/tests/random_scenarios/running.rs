@@ -4,7 +4,7 @@ use super::folder;
 use super::properties::{self, Broken};
 use super::scenario;
 use pathweave_engine::{
-    Cut, Execution, Output, Progress, ReadAhead, RunError, Turns, run, run_as,
+    Cut, Execution, Output, Prefetching, Progress, RunError, Turns, run, run_as,
     run_with_departure_ports,
 };
 use pathweave_random::Stream;
@@ -156,7 +156,7 @@ fn random_execution(plan: &Plan) -> Execution {
     let regions = stream.between(1, 8) as u8;
     let threads = [1, 2, 3, 8][stream.below(4) as usize];
     let turns = [Turns::ByNode, Turns::ByNode, Turns::ByTime][stream.below(3) as usize];
-    let read_ahead = [ReadAhead::Always, ReadAhead::Never][stream.below(2) as usize];
+    let prefetching = [Prefetching::Always, Prefetching::Never][stream.below(2) as usize];
     let cut = if stream.below(3) == 0 {
         Cut::Into(regions)
     } else {
@@ -167,7 +167,7 @@ fn random_execution(plan: &Plan) -> Execution {
     Execution {
         cut,
         turns,
-        read_ahead,
+        prefetching,
         threads,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::plans::{self, read};
 use pathweave_engine::{
-    Cut, Execution, Output, Progress, ReadAhead, Turns, run_as, run_with_departure_ports,
+    Cut, Execution, Output, Prefetching, Progress, Turns, run_as, run_with_departure_ports,
 };
 use pathweave_scenario::Plan;
 
@@ -60,16 +60,16 @@ pub fn check_plan(plan: &Plan) -> Output {
         (3, scattered),
     ];
     for (threads, cut) in cuts {
-        for (turns, read_ahead) in [
-            (Turns::ByTime, ReadAhead::Never),
-            (Turns::ByNode, ReadAhead::Never),
-            (Turns::ByNode, ReadAhead::Always),
+        for (turns, prefetching) in [
+            (Turns::ByTime, Prefetching::Never),
+            (Turns::ByNode, Prefetching::Never),
+            (Turns::ByNode, Prefetching::Always),
         ] {
             let cut = cut.clone();
             let execution = Execution {
                 cut,
                 turns,
-                read_ahead,
+                prefetching,
                 threads,
             };
             let output = run_as(plan, &Progress::default(), &execution);

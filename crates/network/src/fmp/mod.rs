@@ -40,24 +40,23 @@
 
 mod beat;
 mod feedback;
-mod flows;
 mod hops;
 mod implied;
 mod measured;
 mod prices;
 mod recall;
 mod switch;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod waits;
 
 pub(crate) use feedback::Message;
-pub(crate) use flows::Next;
 pub(crate) use implied::{Implied, LinkToImply};
 pub(crate) use measured::Counted;
 pub use switch::FmpStatistics;
+pub(crate) use tables::Next;
 
-use flows::{Connections, Flow};
 use measured::Measured;
 use pathweave_fabric::routing::{FmpConfig, FmpPrice, ShortestPaths};
 use pathweave_fabric::{Fabric, NodeId};
@@ -65,6 +64,7 @@ use pathweave_units::{Bytes, Time};
 use prices::{Price, Prices};
 use std::collections::VecDeque;
 use switch::{NONE, Switch};
+use tables::{Connections, Flow};
 
 /// What a switch knows of the neighbour at the near end of a link.
 #[derive(Clone, Copy, Debug)]

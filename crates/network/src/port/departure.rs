@@ -1,7 +1,7 @@
 //! The ports that act when a packet leaves: two events per packet and hop.
 
 use super::{
-    BIT, Delivered, HandOver, LinkEvent, LinkEvents, Ports, Purged, Serialisation, TurnWindow,
+    BIT, Delivered, HandOver, LinkEvent, LinkEvents, Ports, Purged, Serialisation, TurnInterval,
     sent_in_service,
 };
 use crate::agent::{Agent, AgentStatistics, Backlog, NoAgent};
@@ -391,7 +391,7 @@ impl<A: Agent> Ports for DeparturePorts<A> {
     fn gather(
         &mut self,
         _due: (DueInputs, &[PortId; Inputs::PAGE]),
-        _window: TurnWindow,
+        _window: TurnInterval,
         _times: &mut [Time; Inputs::PAGE],
         _arrivals: &mut Arrivals,
     ) {

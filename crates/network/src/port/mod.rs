@@ -12,8 +12,8 @@ use crate::arrivals::{Arrivals, Held};
 use crate::histogram::QueueHistogram;
 use crate::input_times::DueInputs;
 use crate::inputs::Inputs;
+use crate::packed_route::Step;
 use crate::packet::Header;
-use crate::path::Step;
 use crate::places::{Places, PortId};
 use crate::queue::Limit;
 use crate::setup::{LinkSetup, QueuesCounted};
@@ -91,7 +91,7 @@ pub trait HandOver<L> {
 
 /// The time in which a node has its turn.
 #[derive(Clone, Copy, Debug)]
-pub struct TurnWindow {
+pub struct TurnInterval {
     /// Everything has happened at the node before this time.
     pub from: Time,
     /// It handles what arrives before this time.
@@ -153,7 +153,7 @@ pub trait Ports {
     fn gather(
         &mut self,
         due: (DueInputs, &[PortId; Inputs::PAGE]),
-        window: TurnWindow,
+        window: TurnInterval,
         times: &mut [Time; Inputs::PAGE],
         arrivals: &mut Arrivals,
     );
@@ -205,11 +205,11 @@ pub trait Ports {
     );
 
     /// Packets will be received at these inlets: what that needs is fetched from memory. Changes nothing.
-    fn look_ahead_at(&self, _inlets: impl Iterator<Item = PortId> + Clone) {}
+    fn prefetch_at(&self, _inlets: impl Iterator<Item = PortId> + Clone) {}
 
     /// Fetches from memory the packet that arrives next at each of these inputs of a page, if there is any. At those of them
     /// that belong to `hosts`, adds the headers of all packets that arrive before a time: hosts do not forward. Changes nothing.
-    fn look_ahead(
+    fn prefetch(
         &self,
         _due: (DueInputs, &[PortId; Inputs::PAGE]),
         _hosts: DueInputs,

@@ -4,7 +4,7 @@ mod at_once;
 mod connection;
 mod data;
 mod gathering;
-mod look_ahead;
+mod prefetch;
 mod reassembly;
 mod subflow;
 mod view;

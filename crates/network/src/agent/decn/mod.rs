@@ -17,12 +17,12 @@
 //! - A flow that finds the table full is not managed: its packets leave as part of no unit, the sender
 //!   drops the unit and keeps its rate. So does what is left of a unit that lacks a packet or came out of order.
 
-mod flows;
+mod counted_flows;
 mod measurement;
 
 use super::{Agent, AgentStatistics, Backlog, Label};
 use crate::setup::LinkSetup;
-use flows::Flows;
+use counted_flows::Flows;
 use pathweave_control::Feedback;
 use pathweave_control::decn::{Difference, ENTRY, Passing, REMEMBERED};
 use pathweave_units::{Rate, Time};

@@ -39,7 +39,7 @@ impl<A: Agent> FifoPorts<A> {
             at == now && holds_more
         });
         for chunk in meant.chunks(AT_ONCE) {
-            self.look_ahead_to_leave(chunk, to);
+            self.prefetch_to_leave(chunk, to);
             for &port in chunk {
                 if self.hand_over_from(port, now, to) {
                     self.leaving.listed.push(port);
@@ -128,7 +128,7 @@ impl<A: Agent> FifoPorts<A> {
 
     /// What that needs of these ports is fetched from memory.
     #[inline(always)]
-    fn look_ahead_to_leave(&self, leaving: &[PortId], to: &impl HandOver<A::Label>) {
+    fn prefetch_to_leave(&self, leaving: &[PortId], to: &impl HandOver<A::Label>) {
         for &port in leaving {
             black_box(self.hot[port.0 as usize].tail);
             to.soon_of(port);
@@ -183,8 +183,8 @@ impl<A: Agent> FifoPorts<A> {
         }
     }
 
-    /// [`Ports::look_ahead_at`](crate::port::Ports::look_ahead_at).
-    pub(super) fn look_ahead_at_inlets(&self, inlets: impl Iterator<Item = PortId> + Clone) {
+    /// [`Ports::prefetch_at`](crate::port::Ports::prefetch_at).
+    pub(super) fn prefetch_at_inlets(&self, inlets: impl Iterator<Item = PortId> + Clone) {
         for inlet in inlets.clone() {
             black_box(self.hot[inlet.0 as usize].tail);
         }

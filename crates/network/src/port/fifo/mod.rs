@@ -4,15 +4,17 @@ mod careful;
 mod changes;
 mod leaving;
 mod leaving_ports;
-mod look_ahead;
 mod memory;
 mod observed;
 mod passing;
+mod prefetch;
 mod service;
 mod state;
 
 use super::rings::{Entry, Rings};
-use super::{Delivered, HandOver, LinkEvent, LinkEvents, Ports, Purged, Serialisation, TurnWindow};
+use super::{
+    Delivered, HandOver, LinkEvent, LinkEvents, Ports, Purged, Serialisation, TurnInterval,
+};
 use crate::agent::{Agent, AgentStatistics, NoAgent};
 use crate::arrivals::{Arrivals, Held};
 use crate::histogram::{ArrivalCounts, QueueHistogram};
@@ -257,11 +259,11 @@ impl<A: Agent> Ports for FifoPorts<A> {
     fn gather(
         &mut self,
         (mut due, ports): (DueInputs, &[PortId; Inputs::PAGE]),
-        window: TurnWindow,
+        window: TurnInterval,
         times: &mut [Time; Inputs::PAGE],
         arrivals: &mut Arrivals,
     ) {
-        let TurnWindow {
+        let TurnInterval {
             from,
             before: end,
             elsewhere,
@@ -350,18 +352,18 @@ impl<A: Agent> Ports for FifoPorts<A> {
         self.receive_at(inlet, departure, header, label, events);
     }
 
-    fn look_ahead_at(&self, inlets: impl Iterator<Item = PortId> + Clone) {
-        self.look_ahead_at_inlets(inlets);
+    fn prefetch_at(&self, inlets: impl Iterator<Item = PortId> + Clone) {
+        self.prefetch_at_inlets(inlets);
     }
 
-    fn look_ahead(
+    fn prefetch(
         &self,
         due: (DueInputs, &[PortId; Inputs::PAGE]),
         hosts: DueInputs,
         before: Time,
         at_hosts: &mut Vec<Header>,
     ) {
-        self.look_ahead_on_wires(due, hosts, before, at_hosts);
+        self.prefetch_on_wires(due, hosts, before, at_hosts);
     }
 
     fn set_rate<E: LinkEvents>(&mut self, port: PortId, now: Time, rate: Rate, events: &mut E) {

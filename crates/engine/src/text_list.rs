@@ -4,16 +4,16 @@ use std::ops::Index;
 
 /// A list of texts that stand one behind the other in one piece of memory: a table may have millions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Texts {
+pub struct TextList {
     all: String,
     /// Where each text ends.
     ends: Vec<usize>,
 }
 
-impl Texts {
+impl TextList {
     /// An empty list with room for `texts` texts of `bytes` bytes together.
-    pub fn with_capacity(texts: usize, bytes: usize) -> Texts {
-        Texts {
+    pub fn with_capacity(texts: usize, bytes: usize) -> TextList {
+        TextList {
             all: String::with_capacity(bytes),
             ends: Vec::with_capacity(texts),
         }
@@ -72,7 +72,7 @@ impl Texts {
     }
 }
 
-impl Index<usize> for Texts {
+impl Index<usize> for TextList {
     type Output = str;
     fn index(&self, place: usize) -> &str {
         let from = place.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -80,9 +80,9 @@ impl Index<usize> for Texts {
     }
 }
 
-impl<T: AsRef<str>> FromIterator<T> for Texts {
-    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Texts {
-        let mut list = Texts::default();
+impl<T: AsRef<str>> FromIterator<T> for TextList {
+    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> TextList {
+        let mut list = TextList::default();
         texts.into_iter().for_each(|text| list.push(text.as_ref()));
         list
     }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn texts_are_kept_apart() {
-        let mut texts: Texts = ["a", "", "bc"].into_iter().collect();
+        let mut texts: TextList = ["a", "", "bc"].into_iter().collect();
         texts.push_parts("d", ["-", "e"]);
         texts.push_numbered("n/", 0);
         texts.push_numbered("", 1_234_567_890);

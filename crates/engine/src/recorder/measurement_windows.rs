@@ -2,8 +2,10 @@
 
 use super::{Recorded, Recorder};
 use crate::flow_table::Halves;
+use crate::measurement_windows::{
+    CountersAtStart, FlowShares, LinkCounters, MeasurementWindow, link_counters,
+};
 use crate::regions::Regions;
-use crate::windows::{FlowShares, LinkMark, Marks, Window, link_marks};
 use pathweave_fabric::LinkId;
 use pathweave_network::Ports;
 use pathweave_units::Time;
@@ -18,14 +20,14 @@ impl Recorder<'_> {
     ) {
         for index in 0..self.windows.len() {
             let window = &self.windows[index];
-            if window.marks.is_some() || window.from > now {
+            if window.at_start.is_some() || window.from > now {
                 continue;
             }
             let capacities = self.capacities.iter();
             let received = |(number, halves)| (number, received(halves, regions).collect());
-            let marks = Marks {
+            let at_start = CountersAtStart {
                 flows: flows.under_way().map(received).collect(),
-                links: all_link_marks(regions, now).collect(),
+                links: all_link_counters(regions, now).collect(),
                 capacity: capacities.map(|capacity| capacity.until(now)).collect(),
             };
             let is_main = window.is_main();
@@ -40,7 +42,7 @@ impl Recorder<'_> {
                     region.network.clear_histograms();
                 }
             }
-            self.windows[index].marks = Some(marks);
+            self.windows[index].at_start = Some(at_start);
         }
     }
 
@@ -55,11 +57,11 @@ impl Recorder<'_> {
         for index in 0..self.windows.len() {
             let window = &self.windows[index];
             let due = window.to <= now || run_ends;
-            if window.marks.is_none() || window.closed.is_some() || !due {
+            if window.at_start.is_none() || window.closed.is_some() || !due {
                 continue;
             }
-            let marks = all_link_marks(regions, now);
-            let mut links = window.link_shares(now, marks, &self.capacities);
+            let counters = all_link_counters(regions, now);
+            let mut links = window.link_shares(now, counters, &self.capacities);
             let shares = self.flow_shares(window, flows, regions, now);
             if window.is_main() {
                 for (link, share) in (0u32..).zip(&mut links) {
@@ -86,12 +88,12 @@ impl Recorder<'_> {
 
     fn flow_shares<P: Ports>(
         &self,
-        window: &Window,
+        window: &MeasurementWindow,
         flows: Recorded<'_>,
         regions: &Regions<P>,
         now: Time,
     ) -> FlowShares {
-        let Some(marks) = &window.marks else {
+        let Some(at_start) = &window.at_start else {
             return FlowShares::default();
         };
         let Recorded { workload, table } = flows;
@@ -103,7 +105,7 @@ impl Recorder<'_> {
             if !begun || to <= from {
                 continue;
             }
-            let before = marks.flows.get(&number);
+            let before = at_start.flows.get(&number);
             let lasted = to - from;
             if let Some(halves) = table.halves(number) {
                 shares.push(number, lasted, before, received(halves, regions));
@@ -124,6 +126,9 @@ fn received<P: Ports>(halves: Halves, regions: &Regions<P>) -> impl Iterator<Ite
 }
 
 /// The counters of all links.
-fn all_link_marks<P: Ports>(regions: &Regions<P>, now: Time) -> impl Iterator<Item = LinkMark> {
-    link_marks(regions.links(), |link| regions.network_of(link), now)
+fn all_link_counters<P: Ports>(
+    regions: &Regions<P>,
+    now: Time,
+) -> impl Iterator<Item = LinkCounters> {
+    link_counters(regions.links(), |link| regions.network_of(link), now)
 }

@@ -14,12 +14,12 @@ use pathweave_units::Time;
 
 /// Room for what will soon be needed.
 #[derive(Debug, Default)]
-pub(super) struct LookAhead {
+pub(super) struct Prefetch {
     headers: Vec<Header>,
     segments: Vec<Segment>,
 }
 
-impl LookAhead {
+impl Prefetch {
     /// Fetches the packets that arrive soon from some of these ports or inlets, and what they need at those that lead to
     /// hosts.
     #[inline(never)]
@@ -33,7 +33,7 @@ impl LookAhead {
         departures: &Departures,
     ) {
         self.headers.clear();
-        network.look_ahead(due, hosts, before, &mut self.headers);
+        network.prefetch(due, hosts, before, &mut self.headers);
         if self.headers.is_empty() {
             return;
         }
@@ -41,8 +41,8 @@ impl LookAhead {
         self.segments
             .extend(self.headers.iter().map(|&header| network.look_at(header).0));
         // How what they send in answer leaves.
-        departures.look_ahead(&self.segments);
-        sending.look_ahead(&self.segments);
-        receiving.look_ahead(&self.segments);
+        departures.prefetch(&self.segments);
+        sending.prefetch(&self.segments);
+        receiving.prefetch(&self.segments);
     }
 }

@@ -4,11 +4,11 @@ use super::hosts::{FlowOrder, Hosts};
 use super::run::{Live, Recorded, Run};
 use crate::build;
 use crate::ideal::{Ways, ideal};
+use crate::measurement_windows::{FlowShares, MeasurementWindow};
 use crate::paths::SubflowPaths;
 use crate::rates::Rates;
 use crate::recovery::{Failure, Hit};
 use crate::rows::{FlowTotals, Rtts, SubflowRow};
-use crate::windows::{FlowShares, Window};
 use pathweave_fabric::{LinkId, base_rtt};
 use pathweave_random::Stream;
 use pathweave_scenario::Change;
@@ -202,7 +202,7 @@ impl Run<'_> {
     }
 
     /// What flows did in a window, from what the fabric saw arrive in it: over each flow's time in the window.
-    pub(super) fn flow_shares(&self, seen: &Window) -> FlowShares {
+    pub(super) fn flow_shares(&self, seen: &MeasurementWindow) -> FlowShares {
         let mut shares = FlowShares::default();
         let Some(closed) = seen.closed else {
             return shares;

@@ -4,11 +4,11 @@ use super::fabric::FluidFabric;
 use super::paths::{FlowPaths, check_sources};
 use super::{Allocation, Allocator, Answer, FluidFlow, FluidPath, Problem};
 use crate::build;
-use crate::flows::Flow;
+use crate::flow::Flow;
+use crate::measurement_windows::{MeasurementWindow, measurement_windows};
 use crate::outcome::RunError;
 use crate::paths::PathList;
 use crate::table::{Column, Table};
-use crate::windows::{Window, plan_windows};
 use pathweave_fabric::routing::Router;
 use pathweave_scenario::Plan;
 use pathweave_traffic::FlowStart;
@@ -53,7 +53,7 @@ pub struct Optimum {
 ///
 /// # Errors
 /// As a simulation, and when the allocator has none.
-pub fn along(
+pub fn optimum_in_hindsight(
     plan: &Plan,
     lives: &[Life],
     limit: usize,
@@ -68,7 +68,7 @@ pub fn along(
         .zip(&flows)
         .map(|(number, flow)| FlowPaths::of(plan, &router, number, flow, &mut list))
         .collect();
-    let windows = plan_windows(plan);
+    let windows = measurement_windows(plan);
     let intervals = intervals(plan, &windows, &flows, &paths);
     let chosen = choose(&intervals, limit);
     let mut means = Means::new(&windows, &flows);
@@ -179,7 +179,7 @@ impl Interval {
 /// The intervals between changes that lie in a window and in which a flow is under way.
 fn intervals(
     plan: &Plan,
-    windows: &[Window],
+    windows: &[MeasurementWindow],
     flows: &[Flow],
     paths: &[FlowPaths],
 ) -> Vec<Interval> {
@@ -209,7 +209,8 @@ fn intervals(
         let Some(&(to, _)) = changes.peek().filter(|(to, _)| *to <= last) else {
             break;
         };
-        let within = |(_, window): &(usize, &Window)| window.from <= from && to <= window.to;
+        let within =
+            |(_, window): &(usize, &MeasurementWindow)| window.from <= from && to <= window.to;
         let inside: Vec<usize> = windows
             .iter()
             .enumerate()
@@ -288,8 +289,8 @@ struct Sum {
 }
 
 impl Means {
-    fn new(windows: &[Window], flows: &[Flow]) -> Means {
-        let name = |window: &Window| window.phase.clone().unwrap_or_default();
+    fn new(windows: &[MeasurementWindow], flows: &[Flow]) -> Means {
+        let name = |window: &MeasurementWindow| window.phase.clone().unwrap_or_default();
         let mut sums = BTreeMap::new();
         for (window, flow) in
             (0..windows.len()).flat_map(|at| (0..flows.len()).map(move |f| (at, f)))

@@ -7,7 +7,7 @@
 /// the route. The other values need a second look ([`Step::Special`]): routes that do not fit into the eight bytes
 /// stand in a table, switches choose others while packets come, and links lose packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Path(u64);
+pub(crate) struct PackedRoute(u64);
 
 /// The ports of a node that a byte can name.
 pub(crate) const MOST_PORTS: u32 = 0xf0;
@@ -26,7 +26,7 @@ pub(crate) enum Step {
     Port(u32),
     /// Nowhere: it is at its host.
     End,
-    /// The path does not say it by itself: [`Path::special`].
+    /// The path does not say it by itself: [`PackedRoute::special`].
     Special,
 }
 
@@ -43,9 +43,9 @@ pub(crate) enum Special {
     Feedback,
 }
 
-impl Path {
+impl PackedRoute {
     /// Over these ports of the nodes on the way, counted from zero; `None` if they do not fit.
-    pub fn over(ports: impl Iterator<Item = u32>) -> Option<Path> {
+    pub fn over(ports: impl Iterator<Item = u32>) -> Option<PackedRoute> {
         let mut path = 0;
         let mut shift = 0;
         for port in ports {
@@ -55,29 +55,29 @@ impl Path {
             path |= u64::from(port + 1) << shift;
             shift += 8;
         }
-        Some(Path(path))
+        Some(PackedRoute(path))
     }
     /// Over the ports that stand in the table from this place on.
-    pub fn in_table(place: u32) -> Path {
-        Path(u64::from(place) << 32 | u64::from(IN_TABLE))
+    pub fn in_table(place: u32) -> PackedRoute {
+        PackedRoute(u64::from(place) << 32 | u64::from(IN_TABLE))
     }
     /// Over links that switches choose for the route with this number.
-    pub fn undecided(route: u32) -> Path {
-        Path(u64::from(route) << 32 | u64::from(UNDECIDED))
+    pub fn undecided(route: u32) -> PackedRoute {
+        PackedRoute(u64::from(route) << 32 | u64::from(UNDECIDED))
     }
     /// To the switch at the end of the link, and no further.
-    pub fn of_feedback() -> Path {
-        Path(u64::from(FEEDBACK))
+    pub fn of_feedback() -> PackedRoute {
+        PackedRoute(u64::from(FEEDBACK))
     }
     /// Nowhere: its present link loses the packet.
-    pub fn lost() -> Path {
-        Path(u64::from(LOST))
+    pub fn lost() -> PackedRoute {
+        PackedRoute(u64::from(LOST))
     }
     /// The next step, and what is left after it.
     #[inline(always)]
-    pub fn step(self) -> (Step, Path) {
+    pub fn step(self) -> (Step, PackedRoute) {
         let port = u32::from(self.0 as u8).wrapping_sub(1);
-        let rest = Path(self.0 >> 8);
+        let rest = PackedRoute(self.0 >> 8);
         if port < MOST_PORTS {
             (Step::Port(port), rest)
         } else if port == u32::MAX {
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn eight_ports_are_walked() {
         let ports = [0, 5, MOST_PORTS - 1, 7, 1, 2, 3, 4];
-        let mut path = Path::over(ports.into_iter()).expect("eight ports fit");
+        let mut path = PackedRoute::over(ports.into_iter()).expect("eight ports fit");
         for port in ports {
             let (step, rest) = path.step();
             assert_eq!(step, Step::Port(port));
@@ -116,17 +116,17 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        assert_eq!(Path::over([1; 9].into_iter()), None);
-        assert_eq!(Path::over([MOST_PORTS].into_iter()), None);
+        assert_eq!(PackedRoute::over([1; 9].into_iter()), None);
+        assert_eq!(PackedRoute::over([MOST_PORTS].into_iter()), None);
     }
 
     #[test]
     fn special_steps_keep_their_numbers() {
         for (path, special) in [
-            (Path::in_table(u32::MAX), Special::InTable(u32::MAX)),
-            (Path::undecided(7), Special::Undecided(7)),
-            (Path::lost(), Special::Lost),
-            (Path::of_feedback(), Special::Feedback),
+            (PackedRoute::in_table(u32::MAX), Special::InTable(u32::MAX)),
+            (PackedRoute::undecided(7), Special::Undecided(7)),
+            (PackedRoute::lost(), Special::Lost),
+            (PackedRoute::of_feedback(), Special::Feedback),
         ] {
             assert_eq!(path.step(), (Step::Special, path));
             assert_eq!(path.special(), special);

@@ -6,7 +6,7 @@ use pathweave_units::{Bytes, Time};
 
 /// What has happened in a region and concerns the whole run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Report {
+pub(crate) enum Notification {
     /// A packet to another region was lost here.
     Lost(Carried),
     /// A data packet may have begun to arrive before an interval ended.

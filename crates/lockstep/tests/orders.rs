@@ -1,22 +1,22 @@
 //! All orders in which threads may take their steps, as far as loom goes through them.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test --release --package pathweave-rounds --test rounds`
+//! `RUSTFLAGS="--cfg loom" cargo test --release --package pathweave-lockstep --test lockstep`
 use loom::sync::Arc;
 use loom::thread;
-use pathweave_rounds::Rounds;
+use pathweave_lockstep::Lockstep;
 
 fn rounds_of(followers: usize, count: u32) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(move || {
-        let rounds = Arc::new(Rounds::new(followers));
+        let lockstep = Arc::new(Lockstep::new(followers));
         let threads: Vec<_> = (0..followers)
             .map(|follower| {
-                let rounds = Arc::clone(&rounds);
-                thread::spawn(move || rounds.follow(follower, |number: &mut u32| *number += 1))
+                let lockstep = Arc::clone(&lockstep);
+                thread::spawn(move || lockstep.follow(follower, |number: &mut u32| *number += 1))
             })
             .collect();
-        let mut lead = rounds.lead();
+        let mut lead = lockstep.lead();
         let mut lent = vec![0; followers];
         for round in 1..=count {
             lead.round(&mut lent, || {});

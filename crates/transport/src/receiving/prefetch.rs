@@ -10,7 +10,7 @@ impl Receiving {
     /// These packets arrive soon, those of sending halves among them: what handling them needs is fetched from
     /// memory. Each loop asks for things of every packet that need only what the loop before has fetched. Changes
     /// nothing.
-    pub fn look_ahead(&self, segments: &[Segment]) {
+    pub fn prefetch(&self, segments: &[Segment]) {
         for segment in segments {
             if let Some(receiver) = self.destination(segment) {
                 black_box(receiver.next); // the only cache line that most packets need

@@ -5,12 +5,12 @@
 //! other for a while before they sleep.
 //!
 //! ```
-//! use pathweave_rounds::Rounds;
+//! use pathweave_lockstep::Lockstep;
 //!
-//! let rounds = Rounds::new(1);
+//! let lockstep = Lockstep::new(1);
 //! std::thread::scope(|scope| {
-//!     scope.spawn(|| rounds.follow(0, |numbers: &mut Vec<u32>| numbers.push(1)));
-//!     let mut lead = rounds.lead();
+//!     scope.spawn(|| lockstep.follow(0, |numbers: &mut Vec<u32>| numbers.push(1)));
+//!     let mut lead = lockstep.lead();
 //!     let mut lent = vec![vec![7]];
 //!     for _ in 0..3 {
 //!         lead.round(&mut lent, || { /* the leader's own part */ });
@@ -28,7 +28,7 @@ use signal::Signal;
 use sync::Mutex;
 
 /// What a leader and its followers share.
-pub struct Rounds<T> {
+pub struct Lockstep<T> {
     /// What each follower is lent.
     lent: Box<[Mutex<Option<T>>]>,
     /// Rounds that have begun; [`OVER`] when there are no more.
@@ -40,10 +40,10 @@ pub struct Rounds<T> {
 /// There will be no more rounds.
 const OVER: u64 = u64::MAX;
 
-impl<T> Rounds<T> {
-    /// For this many followers, each of which has to call [`Rounds::follow`].
-    pub fn new(followers: usize) -> Rounds<T> {
-        Rounds {
+impl<T> Lockstep<T> {
+    /// For this many followers, each of which has to call [`Lockstep::follow`].
+    pub fn new(followers: usize) -> Lockstep<T> {
+        Lockstep {
             lent: (0..followers).map(|_| Mutex::new(None)).collect(),
             begun: Signal::new(),
             done: Signal::new(),
@@ -74,7 +74,7 @@ impl<T> Rounds<T> {
     /// Begins to lead. The rounds are over when what is returned is dropped.
     pub fn lead(&self) -> Lead<'_, T> {
         Lead {
-            rounds: self,
+            lockstep: self,
             round: 0,
         }
     }
@@ -90,14 +90,14 @@ impl Drop for Done<'_> {
 
 /// The leader of rounds.
 pub struct Lead<'a, T> {
-    rounds: &'a Rounds<T>,
+    lockstep: &'a Lockstep<T>,
     round: u64,
 }
 
 impl<T> Lead<'_, T> {
     /// Number of followers.
     pub fn followers(&self) -> usize {
-        self.rounds.lent.len()
+        self.lockstep.lent.len()
     }
 
     /// A round: each follower gets one of these, in the order of their numbers, and the leader works, too. All are
@@ -106,16 +106,16 @@ impl<T> Lead<'_, T> {
     /// # Panics
     /// When there are more or fewer than followers, and when a follower has panicked.
     pub fn round(&mut self, lent: &mut Vec<T>, own: impl FnOnce()) {
-        let followers = self.rounds.lent.len();
+        let followers = self.lockstep.lent.len();
         assert_eq!(lent.len(), followers, "each follower is lent one");
-        for (place, thing) in self.rounds.lent.iter().zip(lent.drain(..)) {
+        for (place, thing) in self.lockstep.lent.iter().zip(lent.drain(..)) {
             *place.lock().expect("nobody panics while holding it") = Some(thing);
         }
         self.round += 1;
-        self.rounds.begun.raise();
+        self.lockstep.begun.raise();
         own();
-        self.rounds.done.wait(self.round * followers as u64);
-        for place in &self.rounds.lent {
+        self.lockstep.done.wait(self.round * followers as u64);
+        for place in &self.lockstep.lent {
             let back = place.lock().expect("nobody panics while holding it").take();
             lent.push(back.expect("a follower has panicked"));
         }
@@ -124,6 +124,6 @@ impl<T> Lead<'_, T> {
 
 impl<T> Drop for Lead<'_, T> {
     fn drop(&mut self) {
-        self.rounds.begun.set(OVER);
+        self.lockstep.begun.set(OVER);
     }
 }

@@ -11,8 +11,8 @@ use pathweave_units::Time;
 use std::hint::black_box;
 
 impl<A: Agent> FifoPorts<A> {
-    /// [`Ports::look_ahead`](crate::port::Ports::look_ahead).
-    pub(super) fn look_ahead_on_wires(
+    /// [`Ports::prefetch`](crate::port::Ports::prefetch).
+    pub(super) fn prefetch_on_wires(
         &self,
         (due, ports): (DueInputs, &[PortId; Inputs::PAGE]),
         hosts: DueInputs,

@@ -7,31 +7,32 @@ use pathweave_units::Time;
 use std::collections::BTreeMap;
 
 /// The windows of a plan: the main one, then its phases.
-pub(crate) fn plan_windows(plan: &Plan) -> Vec<Window> {
+pub(crate) fn measurement_windows(plan: &Plan) -> Vec<MeasurementWindow> {
     let end = plan.measure.to.unwrap_or(Time::MAX);
-    let main = Window::new(None, plan.measure.from, end);
+    let main = MeasurementWindow::new(None, plan.measure.from, end);
     let phases = plan.measure.phases.iter();
-    let named = |phase: &Phase| Window::new(Some(phase.name.clone()), phase.from, phase.to);
+    let named =
+        |phase: &Phase| MeasurementWindow::new(Some(phase.name.clone()), phase.from, phase.to);
     std::iter::once(main).chain(phases.map(named)).collect()
 }
 
 /// Counters of a link.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct LinkMark {
+pub(crate) struct LinkCounters {
     pub statistics: LinkStatistics,
     /// Bits that it has sent, times picoseconds a second.
     pub sent: u128,
 }
 
 /// The counters of this many links, by their number, each in a network.
-pub(crate) fn link_marks<'a, S: PacketContent + 'a, P: Ports + 'a>(
+pub(crate) fn link_counters<'a, S: PacketContent + 'a, P: Ports + 'a>(
     links: u32,
     network_of: impl Fn(u32) -> &'a Network<S, P>,
     now: Time,
-) -> impl Iterator<Item = LinkMark> {
+) -> impl Iterator<Item = LinkCounters> {
     (0..links).map(move |link| {
         let network = network_of(link);
-        LinkMark {
+        LinkCounters {
             statistics: network.statistics(link, now),
             sent: network.sent(link, now),
         }
@@ -40,12 +41,12 @@ pub(crate) fn link_marks<'a, S: PacketContent + 'a, P: Ports + 'a>(
 
 /// Counters when a window began.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Marks {
+pub(crate) struct CountersAtStart {
     /// Payload (bytes) that had arrived for the first time on each subflow, of the flows that were under way; others
     /// began at zero.
     pub flows: BTreeMap<u32, Vec<f64>>,
     /// Of each link, by its number in the network.
-    pub links: Vec<LinkMark>,
+    pub links: Vec<LinkCounters>,
     /// Bits that each link could have carried so far, times picoseconds a second.
     pub capacity: Vec<u128>,
 }
@@ -178,25 +179,25 @@ pub(crate) struct LinkShare {
 
 /// A window and, once it is over, what happened in it.
 #[derive(Clone, Debug)]
-pub(crate) struct Window {
+pub(crate) struct MeasurementWindow {
     /// `None` for the one that the main tables cover.
     pub phase: Option<String>,
     pub from: Time,
     /// `Time::MAX` for the end of the run.
     pub to: Time,
-    pub marks: Option<Marks>,
+    pub at_start: Option<CountersAtStart>,
     pub flows: FlowShares,
     pub links: Vec<LinkShare>,
     pub closed: Option<Time>,
 }
 
-impl Window {
-    pub fn new(phase: Option<String>, from: Time, to: Time) -> Window {
-        Window {
+impl MeasurementWindow {
+    pub fn new(phase: Option<String>, from: Time, to: Time) -> MeasurementWindow {
+        MeasurementWindow {
             phase,
             from,
             to,
-            marks: None,
+            at_start: None,
             flows: FlowShares::default(),
             links: Vec::new(),
             closed: None,
@@ -205,7 +206,7 @@ impl Window {
 
     /// When it has to be opened or closed next.
     pub fn next_boundary(&self) -> Time {
-        match (&self.marks, self.closed) {
+        match (&self.at_start, self.closed) {
             (_, Some(_)) => Time::MAX,
             (None, None) => self.from,
             (Some(_), None) => self.to,
@@ -221,16 +222,16 @@ impl Window {
     pub fn link_shares(
         &self,
         now: Time,
-        links: impl Iterator<Item = LinkMark>,
+        links: impl Iterator<Item = LinkCounters>,
         capacities: &[Capacity],
     ) -> Vec<LinkShare> {
-        let Some(marks) = &self.marks else {
+        let Some(at_start) = &self.at_start else {
             return Vec::new();
         };
         let duration = now - self.from;
         links
             .zip(capacities)
-            .zip(marks.links.iter().zip(&marks.capacity))
+            .zip(at_start.links.iter().zip(&at_start.capacity))
             .map(|((link, capacity), (before, capacity_before))| {
                 let statistics = link.statistics.since(&before.statistics);
                 let (sent, capacity) = (
@@ -251,15 +252,15 @@ impl Window {
     /// ended there, and not of the one that began.
     pub fn move_back(&mut self, boundary: Time, flow: u32, subflow: u32, bytes: f64) {
         let place = subflow as usize;
-        let begins = self.marks.is_some() && self.from == boundary;
+        let begins = self.at_start.is_some() && self.from == boundary;
         let mut moved = 0.0;
         if self.closed == Some(boundary) {
             moved += bytes;
         }
         if begins && self.closed.is_some() {
             moved -= bytes;
-        } else if begins && let Some(marks) = &mut self.marks {
-            let mark = marks.flows.entry(flow).or_default();
+        } else if begins && let Some(at_start) = &mut self.at_start {
+            let mark = at_start.flows.entry(flow).or_default();
             mark.resize(mark.len().max(place + 1), 0.0);
             mark[place] += bytes;
         }
