@@ -3,7 +3,7 @@
 
 use crate::diagnostics::Problem;
 use crate::overrides;
-use crate::plan::{GroupPlan, Plan};
+use crate::plan::GroupPlan;
 use crate::suggest;
 use crate::tree::{Node, Place, Table, Value};
 use crate::variants::Combination;
@@ -145,18 +145,18 @@ pub(crate) fn reference<'a>(
     Some((overrides, name.clone(), *place))
 }
 
-/// Gives each group of `tree`, whose plan is `own`, as many initial packets as the subflows of the same group open with in the
-/// plan `theirs`. Returns these windows.
+/// Gives each group of `tree`, whose plans are `own`, as many initial packets as the subflows of the same group open with in the
+/// plans `theirs`. Returns these windows.
 pub(crate) fn match_burst(
     tree: &mut Node,
-    own: &Plan,
-    theirs: &Plan,
+    own: &[GroupPlan],
+    theirs: &[GroupPlan],
     name: &str,
     place: Place,
 ) -> Result<Vec<f64>, Problem> {
     let mut matched = Vec::new();
-    for group in &own.groups {
-        let Some(other) = theirs.groups.iter().find(|other| other.name == group.name) else {
+    for group in own {
+        let Some(other) = theirs.iter().find(|other| other.name == group.name) else {
             continue;
         };
         if subflows_of_its_own(other) || subflows_of_its_own(group) {

@@ -23,10 +23,14 @@
 #![forbid(unsafe_code)]
 
 mod bursts;
+mod checked;
 mod controller_file;
 mod diagnostics;
+mod document;
 mod file;
 mod given;
+mod identity;
+mod loading;
 mod names;
 mod overrides;
 mod parse;
@@ -38,7 +42,9 @@ mod resolve;
 mod results_version;
 mod scenario;
 mod schema;
+mod seeds;
 mod sha256;
+mod sizes;
 mod suggest;
 mod sweep;
 mod text;
@@ -47,6 +53,7 @@ mod variants;
 
 pub use controller_file::{ControllerFile, ControllerForm, ControllerLoader};
 pub use diagnostics::{Diagnostics, Mistake};
+pub use identity::hash_of_resolved;
 pub use plan::{
     Amount, CapturedFlow, Change, GroupPlan, LinkChange, ListedFlow, Measure, Phase, Plan, Record,
     Sampling, Stop, TrafficStop,
@@ -54,6 +61,6 @@ pub use plan::{
 pub use presets::{Preset, presets};
 pub use resolve::Convert;
 pub use results_version::RESULTS_VERSION;
-pub use scenario::{Scenario, Selection, Variant, check, hash_of_resolved};
+pub use scenario::{Scenario, Selection, Variant, check};
 pub use schema::{schema, schema_of_types};
 pub use sweep::{Numbers, Sweep};

@@ -1,4 +1,4 @@
-//! Texts into trees: TOML files, values of the command line, resolved scenarios.
+//! TextList into trees: TOML files, values of the command line, resolved scenarios.
 
 use crate::diagnostics::Problem;
 use crate::tree::{Key, Node, Place, SourceId, Table, Value};

@@ -73,6 +73,7 @@ impl Plan {
 }
 
 /// A traffic group.
+#[derive(Clone, Debug)]
 pub struct GroupPlan {
     /// Its name.
     pub name: String,
@@ -138,7 +139,7 @@ pub(crate) fn on_each_subflow<'a>(algorithm: &'a Algorithm, parameters: &'a Para
 }
 
 /// An explicitly listed flow's own settings.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ListedFlow {
     /// Its name.
     pub name: String,

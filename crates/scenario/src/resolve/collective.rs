@@ -1,6 +1,6 @@
 //! Jobs that carry out collective operations.
 
-use super::{Report, Scene};
+use super::{Problems, Scene};
 use crate::schema::{
     CollectiveTable, HostsText, OperationName, PlacementName, ScheduleName, StragglersTable,
 };
@@ -14,12 +14,12 @@ pub(super) fn collective(
     table: &mut CollectiveTable,
     steps: &[&str],
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<Collective> {
-    let before = report.problems.len();
+    let before = problems.found.len();
     let at = |key| [steps, &[key]].concat();
     let operation = operation(table.operation);
-    let placement = placement(&table.placement, &table.hosts, steps, scene, report)?;
+    let placement = placement(&table.placement, &table.hosts, steps, scene, problems)?;
     let count = match &placement {
         Placement::Packed(Some(hosts)) | Placement::Random(Some(hosts)) => hosts.len(),
         Placement::Packed(None) | Placement::Random(None) => scene.fabric.hosts.len(),
@@ -31,13 +31,13 @@ pub(super) fn collective(
         (_, Some(ScheduleName::Shifted)) => Schedule::Shifted,
     };
     if operation != Operation::AllToAll && table.schedule.is_some() {
-        report.wrong_key(
+        problems.wrong_key(
             &at("schedule"),
             "schedule is the order of the transfers of an all-to-all; remove it",
         );
     }
     let stragglers = match &table.stragglers {
-        Some(table) => Some(stragglers(table, &at("stragglers"), scene, report)?),
+        Some(table) => Some(stragglers(table, &at("stragglers"), scene, problems)?),
         None => None,
     };
     let shape = Shape {
@@ -60,7 +60,7 @@ pub(super) fn collective(
     if operation == Operation::AllToAll {
         table.schedule.get_or_insert(ScheduleName::AtOnce);
     }
-    (report.problems.len() == before).then_some(pattern)
+    (problems.found.len() == before).then_some(pattern)
 }
 
 /// Where jobs are.
@@ -69,17 +69,17 @@ pub(super) fn placement(
     hosts: &HostsText,
     steps: &[&str],
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<Placement> {
-    let before = report.problems.len();
+    let before = problems.found.len();
     let at = |key| [steps, &[key]].concat();
-    let hosts = scene.names.select(hosts, &at("hosts"), report);
+    let hosts = scene.names.select(hosts, &at("hosts"), problems);
     let placement = match placement {
         Either::One(PlacementName::Packed) => Placement::Packed(hosts),
         Either::One(PlacementName::Random) => Placement::Random(hosts),
         Either::Many(lists) => {
             if hosts.is_some() {
-                report.wrong_key(
+                problems.wrong_key(
                     &at("hosts"),
                     "placement lists the hosts of each job; remove hosts",
                 );
@@ -89,11 +89,11 @@ pub(super) fn placement(
                 let index = index.to_string();
                 let steps = [steps, &["placement", &index]].concat();
                 let all = || (0..scene.fabric.hosts.len() as u32).collect();
-                let list = scene.names.select(list, &steps, report);
+                let list = scene.names.select(list, &steps, problems);
                 found.push(list.unwrap_or_else(all));
             }
             if found.is_empty() {
-                report.wrong(
+                problems.wrong(
                     &at("placement"),
                     "placement lists no job; list the hosts of each, or write \"packed\" or \"random\"",
                 );
@@ -101,25 +101,25 @@ pub(super) fn placement(
             Placement::Listed(found)
         }
     };
-    (report.problems.len() == before).then_some(placement)
+    (problems.found.len() == before).then_some(placement)
 }
 
 fn stragglers(
     table: &StragglersTable,
     steps: &[&str],
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<Stragglers> {
     let which = match (table.count, &table.hosts) {
         (Some(count), None) => Slow::Ranks(count),
         (None, Some(hosts)) => {
             let hosts = scene
                 .names
-                .select(hosts, &[steps, &["hosts"]].concat(), report);
+                .select(hosts, &[steps, &["hosts"]].concat(), problems);
             Slow::Hosts(hosts.unwrap_or_else(|| (0..scene.fabric.hosts.len() as u32).collect()))
         }
         _ => {
-            report.wrong(
+            problems.wrong(
                 steps,
                 "stragglers are given in one way; give count, a number of ranks of each job, or hosts",
             );

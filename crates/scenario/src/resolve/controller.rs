@@ -1,6 +1,6 @@
 //! A controller and its parameters.
 
-use super::Report;
+use super::Problems;
 use crate::schema::{ControllerFileTable, ControllerOrigin, ControllerTable};
 use crate::suggest;
 use pathweave_control::{Algorithm, Parameters};
@@ -20,11 +20,11 @@ pub(super) fn names() -> Vec<&'static str> {
 pub(super) fn controller(
     table: &mut ControllerTable,
     steps: &[&str],
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<Control> {
     let algorithm = match &mut table.origin {
-        ControllerOrigin::Registry(name) => of_registry(name, steps, report)?,
-        ControllerOrigin::File(file) => of_file(file, steps, report)?,
+        ControllerOrigin::Registry(name) => of_registry(name, steps, problems)?,
+        ControllerOrigin::File(file) => of_file(file, steps, problems)?,
     };
     match algorithm.parameters(&table.parameters) {
         Ok(parameters) => {
@@ -38,7 +38,7 @@ pub(super) fn controller(
             let known = algorithm.parameter_names();
             let steps = [steps, &[error.name.as_str()]].concat();
             if known.contains(&error.name.as_str()) {
-                report.wrong(&steps, &error.message);
+                problems.wrong(&steps, &error.message);
             } else {
                 let accepted = suggest::accepted(&error.name, &known);
                 let text = format!(
@@ -46,14 +46,14 @@ pub(super) fn controller(
                     algorithm.name(),
                     error.name
                 );
-                report.wrong_key(&steps, text);
+                problems.wrong_key(&steps, text);
             }
             None
         }
     }
 }
 
-fn of_registry(name: &str, steps: &[&str], report: &mut Report<'_>) -> Option<Algorithm> {
+fn of_registry(name: &str, steps: &[&str], problems: &mut Problems<'_>) -> Option<Algorithm> {
     let found = Algorithm::find(name);
     if found.is_none() {
         let key = if name.contains(".py") {
@@ -69,7 +69,7 @@ fn of_registry(name: &str, steps: &[&str], report: &mut Report<'_>) -> Option<Al
             }
             None => suggest::accepted(name, &names()),
         };
-        report.wrong(
+        problems.wrong(
             &[steps, &["name"]].concat(),
             format!("no controller is called \"{name}\"; {accepted}"),
         );
@@ -81,21 +81,21 @@ fn of_registry(name: &str, steps: &[&str], report: &mut Report<'_>) -> Option<Al
 fn of_file(
     table: &mut ControllerFileTable,
     steps: &[&str],
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<Algorithm> {
     if table.loaded.is_none() {
         let key = [steps, &[table.form.key()]].concat();
-        let loaded = match report.controllers.load(table.form, &table.text) {
+        let loaded = match problems.controllers.load(table.form, &table.text) {
             Ok(found) => found,
             Err(text) => {
-                report.wrong(&key, text);
+                problems.wrong(&key, text);
                 return None;
             }
         };
         if let Some(wanted) = &table.sha256
             && *wanted != loaded.sha256
         {
-            report.wrong(
+            problems.wrong(
                 &[steps, &["sha256"]].concat(),
                 format!(
                     "\"{}\" is not the file that was meant: its SHA-256 is {}; the scenario asks for {wanted}: give it that file, or remove sha256 to take the one that is there",

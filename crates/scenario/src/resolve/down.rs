@@ -1,7 +1,7 @@
 //! Links that are down from the start.
 
 use super::hosts::Names;
-use super::{Report, links};
+use super::{Problems, links};
 use crate::schema::RoutingTable;
 use crate::text::Either;
 use pathweave_fabric::{Fabric, LinkId, split_number};
@@ -12,13 +12,13 @@ pub(super) fn down(
     texts: Option<&Either<String, Vec<String>>>,
     routing: &RoutingTable,
     fabric: &Fabric,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> BTreeSet<LinkId> {
     let Some(texts) = texts else {
         return BTreeSet::new();
     };
     if matches!(routing, RoutingTable::TwoLevel(_)) {
-        report.wrong_key(
+        problems.wrong_key(
             &["fabric", "down"],
             "two-level routing picks a core switch by address and does not know which links are down; take another routing, or remove down",
         );
@@ -33,7 +33,7 @@ pub(super) fn down(
             Err(problem) => {
                 let place = place.to_string();
                 let steps = ["fabric", "down", &place];
-                report.wrong(if single { &steps[..2] } else { &steps }, problem);
+                problems.wrong(if single { &steps[..2] } else { &steps }, problem);
             }
         }
     }

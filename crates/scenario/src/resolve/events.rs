@@ -1,6 +1,6 @@
 //! What happens to links and switches, as changes of single links.
 
-use super::{Report, Scene, links};
+use super::{Problems, Scene, links};
 use crate::plan::{Change, LinkChange};
 use crate::schema::{EventTable, StopTable};
 use crate::text::Either;
@@ -18,13 +18,13 @@ enum Subject {
 pub(super) fn events(
     tables: &[EventTable],
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Vec<LinkChange> {
     let mut events = Vec::new();
     for (index, table) in tables.iter().enumerate() {
         let index = index.to_string();
-        let change = change(table, &index, report);
-        let subject = subject(table, &index, scene, report);
+        let change = change(table, &index, problems);
+        let subject = subject(table, &index, scene, problems);
         if let (Some(change), Some(subject)) = (change, subject) {
             events.push((table.at.0, subject, change));
         }
@@ -39,14 +39,14 @@ pub(super) fn events(
 }
 
 /// Refuses events that come when the run is over.
-pub(super) fn check_times(tables: &[EventTable], stop: &StopTable, report: &mut Report<'_>) {
+pub(super) fn check_times(tables: &[EventTable], stop: &StopTable, problems: &mut Problems<'_>) {
     let Some(end) = stop.end().map(|end| end.0).filter(|&end| end > Time::ZERO) else {
         return;
     };
     for (index, table) in tables.iter().enumerate() {
         let at = table.at.0;
         if at >= end {
-            report.wrong(
+            problems.wrong(
                 &["events", &index.to_string(), "at"],
                 format!(
                     "the event at {at} comes when the run is over; give a time before {}, {end}",
@@ -57,21 +57,21 @@ pub(super) fn check_times(tables: &[EventTable], stop: &StopTable, report: &mut 
     }
 }
 
-fn change(table: &EventTable, index: &str, report: &mut Report<'_>) -> Option<Change> {
+fn change(table: &EventTable, index: &str, problems: &mut Problems<'_>) -> Option<Change> {
     match (table.rate, table.down, table.up, table.loss) {
         (Some(rate), false, false, None) => Some(Change::Rate(rate.0)),
         (None, true, false, None) => Some(Change::Down),
         (None, false, true, None) => Some(Change::Up),
         (None, false, false, Some(loss)) if (0.0..=1.0).contains(&loss) => Some(Change::Loss(loss)),
         (None, false, false, Some(loss)) => {
-            report.wrong(
+            problems.wrong(
                 &["events", index, "loss"],
                 format!("loss must be between 0 and 1, got {loss}"),
             );
             None
         }
         _ => {
-            report.wrong(
+            problems.wrong(
                 &["events", index],
                 "an event does one thing; give one of rate = \"...\", down = true, up = true and loss = 0.01",
             );
@@ -84,10 +84,10 @@ fn subject(
     table: &EventTable,
     index: &str,
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<Subject> {
     let mut about = |key, texts: &Either<String, Vec<String>>| {
-        let before = report.problems.len();
+        let before = problems.found.len();
         let single = matches!(texts, Either::One(_));
         let mut subject = match key {
             "node" => Subject::Nodes(Vec::new()),
@@ -97,23 +97,23 @@ fn subject(
             if let Err(problem) = subject.add(key, text, scene) {
                 let place = place.to_string();
                 let steps = ["events", index, key, &place];
-                report.wrong(if single { &steps[..3] } else { &steps }, problem);
+                problems.wrong(if single { &steps[..3] } else { &steps }, problem);
             }
         }
         if texts.as_slice().is_empty() {
-            report.wrong(
+            problems.wrong(
                 &["events", index, key],
                 format!("the list is empty; give at least one {key}"),
             );
         }
-        (report.problems.len() == before).then_some(subject)
+        (problems.found.len() == before).then_some(subject)
     };
     match (&table.link, &table.node, &table.layer) {
         (Some(links), None, None) => about("link", links),
         (None, Some(nodes), None) => about("node", nodes),
         (None, None, Some(layers)) => about("layer", layers),
         _ => {
-            report.wrong(
+            problems.wrong(
                 &["events", index],
                 "an event is about links; give one of link = \"A-B\", node = \"A\" and layer = \"core\"",
             );

@@ -1,6 +1,6 @@
 //! Topology and routing from their tables.
 
-use super::{Report, graph};
+use super::{Problems, graph};
 use crate::schema::{FmpTable, LayerDelays, LayerRates, PriceName, RoutingTable, TopologyTable};
 use crate::text::{Either, RateText, TimeText};
 use pathweave_fabric::Fabric;
@@ -11,7 +11,7 @@ use pathweave_fabric::topology::{
 use pathweave_units::{Bytes, Time};
 
 /// Fills in the defaults of a fabric and gives its builder.
-pub(super) fn topology(table: &mut TopologyTable, report: &mut Report<'_>) -> Option<Topology> {
+pub(super) fn topology(table: &mut TopologyTable, problems: &mut Problems<'_>) -> Option<Topology> {
     Some(match table {
         TopologyTable::Dumbbell(t) => Topology::Dumbbell(Dumbbell {
             left: t.left,
@@ -50,7 +50,7 @@ pub(super) fn topology(table: &mut TopologyTable, report: &mut Report<'_>) -> Op
                 (Some(delay), _) | (None, Some(&delay)) => delay,
                 (None, None) => {
                     let text = "delay is an empty list; give one delay for each bottleneck";
-                    report.wrong(&["fabric", "delay"], text);
+                    problems.wrong(&["fabric", "delay"], text);
                     return None;
                 }
             };
@@ -63,7 +63,7 @@ pub(super) fn topology(table: &mut TopologyTable, report: &mut Report<'_>) -> Op
                 background: t.background.clone(),
             })
         }
-        TopologyTable::Graph(t) => Topology::Graph(graph::graph(t, report)?),
+        TopologyTable::Graph(t) => Topology::Graph(graph::graph(t, problems)?),
         TopologyTable::FatTree(t) => {
             if let Either::One(rate) = t.rate {
                 t.rate = Either::Many(LayerRates {
@@ -110,11 +110,11 @@ pub(super) fn topology(table: &mut TopologyTable, report: &mut Report<'_>) -> Op
 }
 
 /// Refuses a fabric that is larger than it may be here.
-pub(super) fn is_small_enough(topology: &Topology, report: &mut Report<'_>) -> bool {
+pub(super) fn is_small_enough(topology: &Topology, problems: &mut Problems<'_>) -> bool {
     let size = topology.size();
-    let most = report.largest_fabric.unwrap_or(u64::MAX);
+    let most = problems.largest_fabric.unwrap_or(u64::MAX);
     if size > most {
-        report.wrong(
+        problems.wrong(
             &["fabric"],
             format!("the fabric has {size} cables or nodes; at most {most} are accepted here"),
         );
@@ -139,7 +139,7 @@ const DETECTION_DELAY: TimeText = TimeText(Time::from_millis(10));
 pub(super) fn routing(
     table: &mut RoutingTable,
     fabric: &Fabric,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> RoutingKind {
     match table {
         RoutingTable::Ecmp(ecmp) => RoutingKind::Ecmp {
@@ -150,10 +150,10 @@ pub(super) fn routing(
             detection_delay: spray.detection_delay.get_or_insert(DETECTION_DELAY).0,
         },
         RoutingTable::Pinned(_) => RoutingKind::Pinned,
-        RoutingTable::Fmp(fmp) => RoutingKind::Fmp(fmp_config(fmp, fabric, report)),
+        RoutingTable::Fmp(fmp) => RoutingKind::Fmp(fmp_config(fmp, fabric, problems)),
         RoutingTable::TwoLevel(_) => {
             if let Err(error) = Router::new(fabric, RoutingKind::TwoLevel, 0) {
-                report.wrong(&["routing", "kind"], error.to_string());
+                problems.wrong(&["routing", "kind"], error.to_string());
             }
             RoutingKind::TwoLevel
         }
@@ -163,7 +163,7 @@ pub(super) fn routing(
 /// The shortest feedback period: feedback of a large fabric takes some microseconds of every link.
 const SHORTEST_PERIOD: Time = Time::from_micros(1);
 
-fn fmp_config(table: &mut FmpTable, fabric: &Fabric, report: &mut Report<'_>) -> FmpConfig {
+fn fmp_config(table: &mut FmpTable, fabric: &Fabric, problems: &mut Problems<'_>) -> FmpConfig {
     let given = table.feedback_period;
     let period = given.unwrap_or(TimeText(Time::from_micros(100)));
     table.feedback_period = Some(period);
@@ -172,7 +172,7 @@ fn fmp_config(table: &mut FmpTable, fabric: &Fabric, report: &mut Report<'_>) ->
         .idle_expiry
         .get_or_insert(TimeText(Time::from_secs(1)));
     if period.0 < SHORTEST_PERIOD {
-        report.wrong(
+        problems.wrong(
             &["routing", "feedback_period"],
             format!(
                 "the feedback period is {}; give at least {SHORTEST_PERIOD}",
@@ -186,7 +186,7 @@ fn fmp_config(table: &mut FmpTable, fabric: &Fabric, report: &mut Report<'_>) ->
             Some(_) => &["routing", "feedback_period"],
             None => &["routing", "kind"],
         };
-        report.wrong(
+        problems.wrong(
             place,
             format!(
                 "feedback in every {} could take more than half of the slowest link between switches; give a feedback_period of at least {shortest}",
@@ -195,7 +195,7 @@ fn fmp_config(table: &mut FmpTable, fabric: &Fabric, report: &mut Report<'_>) ->
         );
     }
     if timeout.0 < period.0 {
-        report.wrong(
+        problems.wrong(
             &["routing", "silence_timeout"],
             format!(
                 "a neighbour would count as dead before its next feedback; give at least the feedback period, {}",

@@ -1,6 +1,6 @@
 //! Checks that ports can have the prices that switches route by.
 
-use super::Report;
+use super::Problems;
 use pathweave_fabric::routing::{FmpPrice, RoutingKind};
 use pathweave_fabric::{Fabric, LinkId};
 use pathweave_network::{Limit, Marking, QueueConfig};
@@ -10,7 +10,7 @@ pub(super) fn check_price(
     routing: &RoutingKind,
     fabric: &Fabric,
     queues: &[QueueConfig],
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) {
     let RoutingKind::Fmp(config) = routing else {
         return;
@@ -43,6 +43,6 @@ pub(super) fn check_price(
         }
     };
     if let Some(text) = text {
-        report.wrong(&["routing", "price"], text);
+        problems.wrong(&["routing", "price"], text);
     }
 }

@@ -1,7 +1,7 @@
 //! A fabric given as a list of nodes and cables.
 
 use super::hosts::expand;
-use super::{Report, links};
+use super::{Problems, links};
 use crate::schema::{CableTable, GraphNodeTable, GraphTable};
 use crate::text::Either;
 use pathweave_fabric::split_number;
@@ -9,8 +9,8 @@ use pathweave_fabric::topology::{Graph, GraphCable, GraphNode};
 use std::collections::{HashMap, HashSet};
 
 /// Writes out ranges and defaults, and gives the builder.
-pub(super) fn graph(table: &mut GraphTable, report: &mut Report<'_>) -> Option<Graph> {
-    let before = report.problems.len();
+pub(super) fn graph(table: &mut GraphTable, problems: &mut Problems<'_>) -> Option<Graph> {
+    let before = problems.found.len();
     let mut graph = Graph::default();
     // Where each name stands: the list and the index in it.
     let mut places: HashMap<String, (&str, usize)> = HashMap::new();
@@ -32,13 +32,13 @@ pub(super) fn graph(table: &mut GraphTable, report: &mut Report<'_>) -> Option<G
             let names = match expand(&table.name) {
                 Ok(names) => names,
                 Err(text) => {
-                    report.wrong(&steps, text);
+                    problems.wrong(&steps, text);
                     continue;
                 }
             };
             for name in names {
                 if split_number(&name).1.is_some() {
-                    report.wrong(
+                    problems.wrong(
                         &steps,
                         format!(
                             "\"{name}\" ends like the number of a cable, as in \"A-B#2\"; choose a name without \"#\""
@@ -47,7 +47,7 @@ pub(super) fn graph(table: &mut GraphTable, report: &mut Report<'_>) -> Option<G
                     break;
                 }
                 if places.insert(name.clone(), (key, index)).is_some() {
-                    report.wrong(
+                    problems.wrong(
                         &steps,
                         format!("two nodes are called \"{name}\"; names must be unique"),
                     );
@@ -65,7 +65,7 @@ pub(super) fn graph(table: &mut GraphTable, report: &mut Report<'_>) -> Option<G
         graph.nodes.extend(tables.iter().map(node));
         *list = tables.into_iter().map(Either::Many).collect();
     }
-    if report.problems.len() > before {
+    if problems.found.len() > before {
         return None;
     }
     let mut cabled = HashSet::new();
@@ -85,7 +85,7 @@ pub(super) fn graph(table: &mut GraphTable, report: &mut Report<'_>) -> Option<G
         let (a, b) = match links::split_cable(&own.link, &known) {
             Ok((a, b)) => (a.to_owned(), b.to_owned()),
             Err(text) => {
-                report.wrong(&steps, text);
+                problems.wrong(&steps, text);
                 continue;
             }
         };
@@ -95,7 +95,7 @@ pub(super) fn graph(table: &mut GraphTable, report: &mut Report<'_>) -> Option<G
                 "cable \"{}\" has no rate or no delay; give fabric.rate and fabric.delay for all, or every cable its own",
                 own.link
             );
-            report.wrong(&steps[..3], text);
+            problems.wrong(&steps[..3], text);
             break; // the others lack it, too
         };
         own.rate = Some(rate);
@@ -112,7 +112,7 @@ pub(super) fn graph(table: &mut GraphTable, report: &mut Report<'_>) -> Option<G
     }
     table.rate = None;
     table.delay = None;
-    if report.problems.len() > before {
+    if problems.found.len() > before {
         return None;
     }
     for node in graph
@@ -125,7 +125,7 @@ pub(super) fn graph(table: &mut GraphTable, report: &mut Report<'_>) -> Option<G
             "host \"{}\" has no cable; add one to fabric.cables",
             node.name
         );
-        report.wrong(&["fabric", key, &index.to_string()], text);
+        problems.wrong(&["fabric", key, &index.to_string()], text);
     }
-    (report.problems.len() == before).then_some(graph)
+    (problems.found.len() == before).then_some(graph)
 }

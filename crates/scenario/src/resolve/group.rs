@@ -1,7 +1,10 @@
 //! A traffic group: controller, transport, pattern.
 
 use super::subflows::subflows;
-use super::{Report, Scene, controller, flows, load, packet_sizes, pattern, recordings, size};
+use super::{
+    ANY_SEED, Problems, Scene, controller, listed_flows, load, packet_sizes, pattern, recordings,
+    size,
+};
 use crate::names::name_problem;
 use crate::plan::{GroupPlan, ListedFlow, on_each_subflow};
 use crate::presets::{self, Preset};
@@ -20,27 +23,27 @@ pub(super) fn group(
     index: usize,
     base: &TransportTable,
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<GroupPlan> {
-    let before = report.problems.len();
+    let before = problems.found.len();
     let index_text = index.to_string();
     let steps: &[&str] = &["traffic", &index_text];
     let at = |key| [steps, &[key]].concat();
     let keys = &mut table.keys;
 
     let mut control = match &mut keys.controller {
-        Some(table) => controller::controller(table, &at("controller"), report),
+        Some(table) => controller::controller(table, &at("controller"), problems),
         None => None,
     };
-    subflows(keys.subflows, &at("subflows"), report);
+    subflows(keys.subflows, &at("subflows"), problems);
     let mut size = match &mut keys.size {
-        Some(table) => size::size(table, &at("size"), report),
+        Some(table) => size::size(table, &at("size"), problems),
         None => None,
     };
     let mut listed = Vec::new();
     let mut pattern = match &mut table.pattern {
         PatternTable::Flows(flows) => {
-            let planned = flows::flows(flows, keys, steps, scene, report);
+            let planned = listed_flows::listed_flows(flows, keys, steps, scene, problems);
             if keys.controller.is_none() {
                 control = planned.iter().find_map(|(_, flow)| flow.controller.clone());
             }
@@ -53,7 +56,7 @@ pub(super) fn group(
         }
         other => {
             if keys.controller.is_none() {
-                report.wrong(
+                problems.wrong(
                     steps,
                     format!(
                         "group \"{}\" has no controller; add controller = \"...\" here, or in every variant, one of: {}",
@@ -69,27 +72,27 @@ pub(super) fn group(
                 (PatternTable::RequestResponse(exchanges), None) => {
                     size = Some(Size::Fixed(exchanges.response.0));
                 }
-                (PatternTable::RequestResponse(_), Some(_)) => report.wrong_key(
+                (PatternTable::RequestResponse(_), Some(_)) => problems.wrong_key(
                     &at("size"),
                     "exchanges have the sizes request and response; remove size",
                 ),
-                (PatternTable::Incast(_), Some(_)) => report.wrong_key(
+                (PatternTable::Incast(_), Some(_)) => problems.wrong_key(
                     &at("size"),
                     "incast jobs have the sizes request and response; remove size",
                 ),
                 (PatternTable::Collective(collective), None) => {
                     size = Some(Size::Fixed(collective.bytes.0));
                 }
-                (PatternTable::Collective(_), Some(_)) => report.wrong_key(
+                (PatternTable::Collective(_), Some(_)) => problems.wrong_key(
                     &at("size"),
                     "a collective operation has bytes, which say how much its flows send; remove size",
                 ),
                 (PatternTable::Trace(_) | PatternTable::Goal(_), None) => {}
-                (PatternTable::Trace(_) | PatternTable::Goal(_), Some(_)) => report.wrong_key(
+                (PatternTable::Trace(_) | PatternTable::Goal(_), Some(_)) => problems.wrong_key(
                     &at("size"),
                     "recorded flows have sizes of their own; remove size",
                 ),
-                (_, None) => report.wrong(
+                (_, None) => problems.wrong(
                     steps,
                     format!(
                         "group \"{}\" has no size; add size = \"64 KB\" or another, or \"unlimited\"",
@@ -99,7 +102,7 @@ pub(super) fn group(
                 _ => {}
             }
             let pattern =
-                pattern::pattern(other, size.as_ref(), keys.subflows, steps, scene, report);
+                pattern::pattern(other, size.as_ref(), keys.subflows, steps, scene, problems);
             match &pattern {
                 Some(Pattern::Trace(trace)) => size = Some(recordings::largest(&trace.graph)),
                 Some(Pattern::Goal(goal)) => size = Some(recordings::largest(&goal.graph)),
@@ -111,12 +114,12 @@ pub(super) fn group(
     let name = control.as_ref().map_or("", |(algorithm, parameters)| {
         on_each_subflow(algorithm, parameters)
     });
-    let mut config = transport(&mut keys.transport, base, name, steps, scene, report);
+    let mut config = transport(&mut keys.transport, base, name, steps, scene, problems);
     if let (Some(table), Some(config)) = (&mut keys.packets, &mut config) {
-        packet_sizes::packets(table, config, &at("packets"), report);
+        packet_sizes::packets(table, config, &at("packets"), problems);
     }
     if let Some(config) = &mut config {
-        config.source = source(keys, steps, report);
+        config.source = source(keys, steps, problems);
     }
     let counts = match &table.pattern {
         PatternTable::Poisson(poisson) => poisson.load_counts,
@@ -138,7 +141,7 @@ pub(super) fn group(
             if let Value::Numbers(numbers) = value
                 && numbers.len() != keys.subflows as usize
             {
-                report.wrong(
+                problems.wrong(
                     &[steps, &["controller", name]].concat(),
                     format!(
                         "{} has {} values for {name}, and the group {} subflows; give one value, or as many as subflows",
@@ -153,7 +156,7 @@ pub(super) fn group(
     if let Some(stop) = keys.stop
         && stop.0 <= keys.start.0
     {
-        report.wrong(
+        problems.wrong(
             &at("stop"),
             format!(
                 "the group stops at {}, not after it starts; give a time after {}",
@@ -166,21 +169,21 @@ pub(super) fn group(
     else {
         return None;
     };
-    if report.problems.len() == before {
+    if problems.found.len() == before {
         let hosts = hosts(scene);
         let program = Program::new(
             pattern.clone(),
             size.clone(),
             &hosts,
-            scene.seed,
+            ANY_SEED,
             index as u64,
             None,
         );
         if let Err(error) = program {
-            report.refused(steps, &by_name(&error.to_string(), scene));
+            problems.refused(steps, &by_name(&error.to_string(), scene));
         }
     }
-    (report.problems.len() == before).then(|| GroupPlan {
+    (problems.found.len() == before).then(|| GroupPlan {
         name: keys.name.clone(),
         pattern,
         size,
@@ -198,11 +201,11 @@ pub(super) fn group(
 const LARGEST_WRITE: Bytes = Bytes::new(1_000_000);
 
 /// At which rate the group's applications write.
-fn source(keys: &GroupKeys, steps: &[&str], report: &mut Report<'_>) -> Option<Source> {
+fn source(keys: &GroupKeys, steps: &[&str], problems: &mut Problems<'_>) -> Option<Source> {
     let at = |key| [steps, &[key]].concat();
     let Some(rate) = keys.rate else {
         if keys.write.is_some() {
-            report.wrong_key(
+            problems.wrong_key(
                 &at("write"),
                 "write says how much the application writes at a time; give rate, or remove write",
             );
@@ -210,7 +213,7 @@ fn source(keys: &GroupKeys, steps: &[&str], report: &mut Report<'_>) -> Option<S
         return None;
     };
     if keys.packets.is_some() {
-        report.wrong_key(
+        problems.wrong_key(
             &at("rate"),
             "packets of given sizes are cut from data that is there from the start; remove rate or packets",
         );
@@ -220,7 +223,7 @@ fn source(keys: &GroupKeys, steps: &[&str], report: &mut Report<'_>) -> Option<S
         && !(Bytes::new(1)..=LARGEST_WRITE).contains(&write)
     {
         let text = format!("write is {write}; give 1 B to {LARGEST_WRITE}");
-        report.wrong(&at("write"), text);
+        problems.wrong(&at("write"), text);
     }
     Some(Source {
         rate: rate.0,
@@ -266,7 +269,7 @@ fn hosts(scene: &Scene<'_>) -> Hosts {
 pub(super) fn preset(
     table: &TransportTable,
     steps: &[&str],
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> &'static Preset {
     let default = &presets::presets()[0];
     let Some(name) = &table.preset else {
@@ -278,7 +281,7 @@ pub(super) fn preset(
             .map(|preset| preset.name)
             .collect();
         let accepted = suggest::accepted(name, &names);
-        report.wrong(steps, format!("no preset is called \"{name}\"; {accepted}"));
+        problems.wrong(steps, format!("no preset is called \"{name}\"; {accepted}"));
         default
     })
 }
@@ -291,7 +294,7 @@ fn transport(
     controller: &str,
     steps: &[&str],
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<Config> {
     let own = [steps, &["transport"]].concat();
     let slowest = scene
@@ -303,7 +306,7 @@ fn transport(
         .unwrap_or_default();
     let (preset, base) = if table.preset.is_some() {
         (
-            preset(table, &[&own[..], &["preset"]].concat(), report),
+            preset(table, &[&own[..], &["preset"]].concat(), problems),
             &TransportTable::default(),
         )
     } else {
@@ -320,14 +323,14 @@ fn transport(
     let tables = [(base, vec!["transport"]), (&*table, own)];
     for (table, steps) in &tables {
         if let Err((key, text)) = table.apply(&mut config) {
-            report.wrong(&[&steps[..], &[key]].concat(), text);
+            problems.wrong(&[&steps[..], &[key]].concat(), text);
             return None;
         }
     }
     if config.reinjection == Reinject::Timer {
         for (table, steps) in &tables {
             if let Err((key, text)) = table.check_timer() {
-                report.wrong(&[&steps[..], &[key]].concat(), text);
+                problems.wrong(&[&steps[..], &[key]].concat(), text);
                 return None;
             }
         }
@@ -341,7 +344,7 @@ fn transport(
 }
 
 /// Refuses group names that are taken or that paths with dots cannot name.
-pub(super) fn check_names(groups: &[GroupTable], report: &mut Report<'_>) {
+pub(super) fn check_names(groups: &[GroupTable], problems: &mut Problems<'_>) {
     let mut taken = HashSet::new();
     for (
         index,
@@ -354,16 +357,16 @@ pub(super) fn check_names(groups: &[GroupTable], report: &mut Report<'_>) {
         let index = index.to_string();
         let steps = ["traffic", &index, "name"];
         if let Some(text) = name_problem(name) {
-            report.wrong(&steps, text);
+            problems.wrong(&steps, text);
         } else if !taken.insert(name) {
             let text = format!("two groups are called \"{name}\"; names must be unique");
-            report.wrong(&steps, text);
+            problems.wrong(&steps, text);
         }
     }
 }
 
 /// A fabric's switches take part in one scheme, with one set of parameters.
-pub(super) fn check_schemes(groups: &[GroupPlan], report: &mut Report<'_>) {
+pub(super) fn check_schemes(groups: &[GroupPlan], problems: &mut Problems<'_>) {
     let mut first: Option<(&Algorithm, &Parameters)> = None;
     for (index, group) in groups.iter().enumerate() {
         for (entry, parameters) in group.controllers() {
@@ -378,7 +381,7 @@ pub(super) fn check_schemes(groups: &[GroupPlan], report: &mut Report<'_>) {
                     entry.name(),
                     other.name()
                 );
-                report.wrong(&steps, text);
+                problems.wrong(&steps, text);
                 return;
             }
             if same != parameters {
@@ -386,7 +389,7 @@ pub(super) fn check_schemes(groups: &[GroupPlan], report: &mut Report<'_>) {
                     "{} needs the switches to take part, and they have one set of its parameters; give all groups the same",
                     entry.name()
                 );
-                report.wrong(&steps, text);
+                problems.wrong(&steps, text);
                 return;
             }
         }

@@ -1,6 +1,6 @@
 //! Names of nodes: ranges, lookup, subsets of the hosts.
 
-use super::Report;
+use super::Problems;
 use crate::schema::HostsText;
 use crate::suggest;
 use crate::text::Either;
@@ -98,7 +98,7 @@ impl<'a> Names<'a> {
         &self,
         hosts: &HostsText,
         steps: &[&str],
-        report: &mut Report<'_>,
+        problems: &mut Problems<'_>,
     ) -> Option<Vec<u32>> {
         if let Either::One(text) = hosts
             && text == "all"
@@ -120,13 +120,13 @@ impl<'a> Names<'a> {
                         match self.host(&name) {
                             Ok(index) => indexes.push(index),
                             Err(text) => {
-                                report.wrong(&steps, text);
+                                problems.wrong(&steps, text);
                                 break;
                             }
                         }
                     }
                 }
-                Err(text) => report.wrong(&steps, text),
+                Err(text) => problems.wrong(&steps, text),
             }
         }
         Some(indexes)

@@ -1,6 +1,6 @@
 //! What has to fit the types that a run counts in: packets with their headers, flows, waiting times.
 
-use super::Report;
+use super::Problems;
 use crate::plan::{Change, GroupPlan, LinkChange};
 use pathweave_control::Scheme;
 use pathweave_fabric::{Fabric, LinkId};
@@ -16,7 +16,7 @@ const LONGEST_QUEUE: Time = Time::from_secs(4_000_000);
 const MOST_ARRIVALS: f64 = 1e9;
 
 /// Refuses packets that are too long with the header of a scheme that switches take part in.
-pub(super) fn check_headers(groups: &[GroupPlan], report: &mut Report<'_>) {
+pub(super) fn check_headers(groups: &[GroupPlan], problems: &mut Problems<'_>) {
     for group in groups {
         let size = group.transport.data_packet;
         let headers = group.controllers().map(|(entry, _)| {
@@ -32,14 +32,14 @@ pub(super) fn check_headers(groups: &[GroupPlan], report: &mut Report<'_>) {
                 "a data packet of {size} B and the header of {name}, {header} B, are more than the {} B that a packet can have; give a data_packet of at most {most} B",
                 u16::MAX
             );
-            let index = report.group_index(&group.name);
-            report.wrong(&["traffic", &index, "controller"], text);
+            let index = problems.group_index(&group.name);
+            problems.wrong(&["traffic", &index, "controller"], text);
         }
     }
 }
 
 /// Refuses flows that have more packets than there are numbers for.
-pub(super) fn check_sizes(groups: &[GroupPlan], report: &mut Report<'_>) {
+pub(super) fn check_sizes(groups: &[GroupPlan], problems: &mut Problems<'_>) {
     for group in groups {
         let most = group.transport.largest_flow();
         let mut refuse = |size: Option<Bytes>, keys: &[&str]| {
@@ -48,8 +48,8 @@ pub(super) fn check_sizes(groups: &[GroupPlan], report: &mut Report<'_>) {
                 let text = format!(
                     "a flow of {size} has more packets than can be numbered; give at most {megabytes}, or larger packets"
                 );
-                let index = report.group_index(&group.name);
-                report.wrong(&[&["traffic", &index], keys].concat(), text);
+                let index = problems.group_index(&group.name);
+                problems.wrong(&[&["traffic", &index], keys].concat(), text);
             }
         };
         match &group.pattern {
@@ -81,7 +81,7 @@ pub(super) fn check_arrivals(
     groups: &[GroupPlan],
     end: Option<Time>,
     hosts: usize,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) {
     for group in groups {
         let (per_second, key, count) = match &group.pattern {
@@ -119,8 +119,8 @@ pub(super) fn check_arrivals(
         let by_count = count.map(|count| count as f64);
         let expected = [by_time, by_count].into_iter().flatten().reduce(f64::min);
         if let Some(expected) = expected.filter(|&expected| expected > MOST_ARRIVALS) {
-            let index = report.group_index(&group.name);
-            report.wrong(
+            let index = problems.group_index(&group.name);
+            problems.wrong(
                 &["traffic", &index, key],
                 format!(
                     "about {expected:.1e} flows would arrive, {per_second:.1e} a second; give a rate or a time with at most {MOST_ARRIVALS:.0e}"
@@ -136,7 +136,7 @@ pub(super) fn check_queues(
     fabric: &Fabric,
     events: &[LinkChange],
     groups: &[GroupPlan],
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) {
     let Some(longest) = groups.iter().map(|group| group.transport.data_packet).max() else {
         return;
@@ -161,7 +161,7 @@ pub(super) fn check_queues(
                 "a full queue of {packets} packets of {longest} B would take {takes} to leave link {} at {rate}; give at most {most} packets, or a limit in bytes",
                 fabric.link_name(link)
             );
-            report.wrong(&["fabric", "queue", "limit"], text);
+            problems.wrong(&["fabric", "queue", "limit"], text);
             return;
         }
     }

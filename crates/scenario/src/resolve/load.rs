@@ -6,7 +6,7 @@
 //! `load_counts = "wire"` payload, headers and ACKs.
 
 use super::reach::Pairs;
-use super::{Report, Scene};
+use super::{Problems, Scene};
 use crate::suggest;
 use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
 use pathweave_fabric::{Fabric, LinkId};
@@ -31,11 +31,11 @@ pub(super) fn load(
     pairs: &Pairs,
     steps: &[&str],
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<Arrivals> {
     let at = |key| [steps, &[key]].concat();
     if !(load.is_finite() && load > 0.0 && load <= 100.0) {
-        report.wrong(
+        problems.wrong(
             &at("load"),
             format!("load is {load}; expected a number above 0, where 1 fills the layer"),
         );
@@ -44,7 +44,7 @@ pub(super) fn load(
     let fabric = scene.fabric;
     let layers: Vec<&str> = fabric.layers.iter().map(String::as_str).collect();
     let Some(name) = layer else {
-        report.wrong(
+        problems.wrong(
             &at("load"),
             format!(
                 "load needs a layer that it is a share of; add layer = one of: {}",
@@ -54,7 +54,7 @@ pub(super) fn load(
         return None;
     };
     let Some(layer) = layers.iter().position(|known| *known == name) else {
-        report.wrong(
+        problems.wrong(
             &at("layer"),
             format!(
                 "this fabric has no layer \"{name}\"; {}",
@@ -78,7 +78,7 @@ pub(super) fn load(
         ..
     } = counting;
     if crossings == 0 {
-        report.wrong(
+        problems.wrong(
             &at("layer"),
             format!(
                 "no flow of this group crosses a link of layer \"{name}\"; give another of: {}",

@@ -1,5 +1,4 @@
-//! From one variant's file to a plan: fills in every default, checks what only the whole can tell,
-//! and builds what backends run.
+//! From one variant's file to what is known of it: fills in every default, and checks what only the whole can tell.
 
 mod collective;
 mod controller;
@@ -7,75 +6,79 @@ mod down;
 mod ending;
 mod events;
 mod fabric;
-mod flows;
 mod fmp;
 mod graph;
 mod group;
 mod hosts;
 mod limits;
 mod links;
+mod listed_flows;
 mod load;
 mod map;
 mod packet_sizes;
 mod packets;
 mod pattern;
+mod problems;
 mod queues;
 mod reach;
 mod recordings;
-mod report;
 mod run;
 mod scene;
 mod size;
 mod subflows;
 
+use crate::checked::Checked;
 use crate::names::{self, LONGEST_TITLE};
-use crate::plan::{GroupPlan, Plan};
+use crate::plan::GroupPlan;
 use crate::schema::{File, Jitter, TransportTable};
-pub use report::Convert;
-pub(crate) use report::Report;
+pub use problems::Convert;
+pub(crate) use problems::Problems;
+pub(crate) use queues::PortQueues;
 pub(crate) use scene::Scene;
 
 use hosts::Names;
 use pathweave_transport::HostPort;
 
-/// Makes a plan for one seed. Afterwards `file` holds every default written out, so that making the
-/// plan again from it alone gives the same. `None` when there were problems.
-pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Option<Plan> {
-    let before = report.problems.len();
+/// Any seed: it decides on the delays of links, and nothing is checked that depends on these.
+const ANY_SEED: u64 = 1;
+
+/// Checks a variant. Afterwards `file` holds every default written out, so that checking it again gives the same.
+/// `None` when there were problems.
+pub(crate) fn resolve(file: &mut File, problems: &mut Problems<'_>) -> Option<Checked> {
+    let before = problems.found.len();
     if let Some(text) = names::problem("the title", &file.title, LONGEST_TITLE) {
-        report.wrong(&["title"], text);
+        problems.wrong(&["title"], text);
     }
-    let preset = group::preset(&file.transport, &["transport", "preset"], report);
-    let topology = fabric::topology(&mut file.fabric.topology, report);
-    let topology = topology.filter(|topology| fabric::is_small_enough(topology, report));
-    let fabric = topology.and_then(|topology| match topology.build(seed) {
-        Ok(fabric) => Some(fabric),
+    let preset = group::preset(&file.transport, &["transport", "preset"], problems);
+    let topology = fabric::topology(&mut file.fabric.topology, problems);
+    let topology = topology.filter(|topology| fabric::is_small_enough(topology, problems));
+    let topology = topology?;
+    let mut fabric = match topology.build(ANY_SEED) {
+        Ok(fabric) => fabric,
         Err(error) => {
-            report.refused(&["fabric"], &error.to_string());
-            None
+            problems.refused(&["fabric"], &error.to_string());
+            return None;
         }
-    });
-    let mut fabric = fabric?;
+    };
     fabric.down = down::down(
         file.fabric.queues.down.as_ref(),
         &file.routing,
         &fabric,
-        report,
+        problems,
     );
-    let shared_buffer = queues::shared_buffer(&mut file.fabric.queues, report);
-    let routing = fabric::routing(&mut file.routing, &fabric, report);
+    let shared_buffer = queues::shared_buffer(&mut file.fabric.queues, problems);
+    let routing = fabric::routing(&mut file.routing, &fabric, problems);
     let names = Names::new(&fabric);
     let scene = Scene {
         fabric: &fabric,
         names: &names,
         routing: &routing,
         reach: reach::Reach::new(&fabric, &routing),
-        seed,
     };
     let base = file.transport.clone();
     let mut groups = Vec::new();
     for (index, table) in file.traffic.iter_mut().enumerate() {
-        if let Some(group) = group::group(table, index, &base, &scene, report) {
+        if let Some(group) = group::group(table, index, &base, &scene, problems) {
             groups.push(group);
         }
     }
@@ -91,12 +94,13 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
         &fabric,
         preset,
         hosts_hold_back,
-        report,
+        problems,
     );
-    group::check_names(&file.traffic, report);
-    if let Some(queues) = &queues {
-        queues::check_that_packets_fit(queues, shared_buffer, &groups, report);
-        fmp::check_price(&routing, &fabric, queues, report);
+    group::check_names(&file.traffic, problems);
+    let of_links = queues.as_ref().map(|queues| queues.of_links(&fabric));
+    if let Some(queues) = &of_links {
+        queues::check_that_packets_fit(queues, shared_buffer, &groups, problems);
+        fmp::check_price(&routing, &fabric, queues, problems);
     }
     // Groups that are left out must be sound all the same: another variant may take them in.
     let complete = groups.len() == file.traffic.len();
@@ -106,40 +110,40 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
     }
     file.traffic.retain(|table| table.keys.enabled);
     if file.traffic.is_empty() {
-        report.wrong(
+        problems.wrong(
             &["traffic"],
             "the scenario has no traffic; add a table [[traffic]] with a name and a pattern, or enable a group",
         );
     }
     if complete {
-        group::check_schemes(&groups, report);
-        limits::check_headers(&groups, report);
-        limits::check_sizes(&groups, report);
+        group::check_schemes(&groups, problems);
+        limits::check_headers(&groups, problems);
+        limits::check_sizes(&groups, problems);
         let end = file.stop.end().map(|end| end.0);
-        limits::check_arrivals(&groups, end, fabric.hosts.len(), report);
+        limits::check_arrivals(&groups, end, fabric.hosts.len(), problems);
     }
     // The groups' transports hold every value now.
     file.transport = TransportTable::default();
-    let events = events::events(&file.events, &scene, report);
-    events::check_times(&file.events, &file.stop, report);
-    if let Some(queues) = &queues {
-        limits::check_queues(queues, &fabric, &events, &groups, report);
+    let events = events::events(&file.events, &scene, problems);
+    events::check_times(&file.events, &file.stop, problems);
+    if let Some(queues) = &of_links {
+        limits::check_queues(queues, &fabric, &events, &groups, problems);
     }
-    let measure = run::measure(&file.measure, &file.stop, report);
+    let measure = run::measure(&file.measure, &file.stop, problems);
     let planned = complete.then_some(groups.as_slice());
     let end = file.stop.at.map(|at| at.0);
-    let record = run::record(&mut file.record, planned, &scene, end, &events, report);
+    let record = run::record(&mut file.record, planned, &scene, end, &events, problems);
     let hosts = fabric.hosts.len() as u32;
-    let stop = run::stop(&file.stop, planned, &file.traffic, hosts, report);
-    if report.problems.len() > before {
+    let stop = run::stop(&file.stop, planned, &file.traffic, hosts, problems);
+    if problems.found.len() > before {
         return None;
     }
-    Some(Plan {
+    Some(Checked {
         title: file.title.clone(),
-        seed,
+        topology,
+        down: fabric.down,
         queues: queues?,
         shared_buffer,
-        fabric,
         routing,
         groups,
         events,
@@ -147,7 +151,5 @@ pub(crate) fn resolve(file: &mut File, report: &mut Report<'_>, seed: u64) -> Op
         measure,
         record,
         jitter: file.jitter == Jitter::Rtt,
-        timeouts_are_chosen: true,
-        matched_bursts: Vec::new(),
     })
 }

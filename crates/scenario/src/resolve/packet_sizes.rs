@@ -1,6 +1,6 @@
 //! Sizes of data packets from their tables.
 
-use super::{Report, size};
+use super::{Problems, size};
 use crate::schema::{PacketCdfTable, PacketsTable};
 use pathweave_traffic::Cdf;
 use pathweave_transport::{Config, PacketMix};
@@ -12,13 +12,13 @@ pub(super) fn packets(
     table: &mut PacketsTable,
     config: &mut Config,
     steps: &[&str],
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) {
     match table {
         PacketsTable::Fixed(fixed) => {
             let size = fixed.bytes.0.get() as f64;
             if let Err(text) = check(size, size, config) {
-                report.wrong(&[steps, &["bytes"]].concat(), text);
+                problems.wrong(&[steps, &["bytes"]].concat(), text);
                 return;
             }
             let overhead = config.overhead();
@@ -26,13 +26,13 @@ pub(super) fn packets(
             config.maximum_segment = config.data_packet - overhead;
         }
         PacketsTable::Cdf(table) => {
-            let Some((cdf, key)) = cdf(table, steps, report) else {
+            let Some((cdf, key)) = cdf(table, steps, problems) else {
                 return;
             };
             let points = cdf.points();
             let (smallest, largest) = (points[0].0, points[points.len() - 1].0);
             if let Err(text) = check(smallest.round(), largest.round(), config) {
-                report.wrong(&[steps, &[key]].concat(), text);
+                problems.wrong(&[steps, &[key]].concat(), text);
                 return;
             }
             config.packets = Some(PacketMix::new(|probability| cdf.quantile(probability)));
@@ -64,12 +64,12 @@ fn check(smallest: f64, largest: f64, config: &Config) -> Result<(), String> {
 fn cdf(
     table: &mut PacketCdfTable,
     steps: &[&str],
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<(Cdf, &'static str)> {
     let at = |key| [steps, &[key]].concat();
     match (&table.file, &table.points) {
         (Some(file), None) => {
-            let cdf = size::cdf_of_file(file, &at("file"), report)?;
+            let cdf = size::cdf_of_file(file, &at("file"), problems)?;
             *table = PacketCdfTable {
                 file: None,
                 points: Some(cdf.points().to_vec()),
@@ -77,11 +77,11 @@ fn cdf(
             Some((cdf, "points"))
         }
         (None, Some(points)) => {
-            let cdf = size::cdf_of_points(points, &at("points"), report)?;
+            let cdf = size::cdf_of_points(points, &at("points"), problems)?;
             Some((cdf, "points"))
         }
         _ => {
-            report.wrong(
+            problems.wrong(
                 steps,
                 "a distribution comes from one place; give one of file and points",
             );

@@ -1,6 +1,6 @@
 //! Flows whose packets are captured, by group and number or by a listed flow's name.
 
-use super::Report;
+use super::Problems;
 use crate::plan::{CapturedFlow, GroupPlan};
 use crate::suggest;
 use crate::text::Either;
@@ -10,7 +10,7 @@ use pathweave_traffic::Pattern;
 pub(super) fn packets(
     chosen: Option<&Either<String, Vec<String>>>,
     groups: Option<&[GroupPlan]>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Vec<CapturedFlow> {
     let (Some(chosen), Some(groups)) = (chosen, groups) else {
         return Vec::new();
@@ -28,7 +28,7 @@ pub(super) fn packets(
         let flow = match found {
             Ok(flow) => flow,
             Err(problem) => {
-                report.wrong(steps, problem);
+                problems.wrong(steps, problem);
                 continue;
             }
         };
@@ -36,11 +36,11 @@ pub(super) fn packets(
         let clash = |(_, other): &&(&str, CapturedFlow)| same(other) || other.name == flow.name;
         match captured.iter().find(clash) {
             None => captured.push((text, flow)),
-            Some((earlier, other)) if same(other) => report.wrong(
+            Some((earlier, other)) if same(other) => problems.wrong(
                 steps,
                 format!("\"{text}\" is the same flow as \"{earlier}\"; remove one of the two"),
             ),
-            Some((earlier, _)) => report.wrong(
+            Some((earlier, _)) => problems.wrong(
                 steps,
                 format!(
                     "\"{text}\" and \"{earlier}\" would both be written to packets-{}.pcapng; rename the listed flow",

@@ -1,7 +1,7 @@
 //! Patterns that are not a list of flows.
 
 use super::reach::Pairs;
-use super::{Report, Scene, collective, load, recordings};
+use super::{Problems, Scene, collective, load, recordings};
 use crate::schema::{HostsText, LoadCounts, PairsTable, PatternTable};
 use crate::text::{Either, TimeRangeText};
 use pathweave_fabric::routing::RoutingKind;
@@ -18,16 +18,18 @@ pub(super) fn pattern(
     subflows: u32,
     steps: &[&str],
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<Pattern> {
-    let before = report.problems.len();
-    let select = |key: &str, hosts, report: &mut Report<'_>| {
-        scene.names.select(hosts, &[steps, &[key]].concat(), report)
+    let before = problems.found.len();
+    let select = |key: &str, hosts, problems: &mut Problems<'_>| {
+        scene
+            .names
+            .select(hosts, &[steps, &[key]].concat(), problems)
     };
-    let one = |key: &str, name: &str, report: &mut Report<'_>| match scene.names.host(name) {
+    let one = |key: &str, name: &str, problems: &mut Problems<'_>| match scene.names.host(name) {
         Ok(index) => Some(index),
         Err(text) => {
-            report.wrong(&[steps, &[key]].concat(), text);
+            problems.wrong(&[steps, &[key]].concat(), text);
             None
         }
     };
@@ -46,20 +48,20 @@ pub(super) fn pattern(
     let pattern = match table {
         PatternTable::Permutation(t) => {
             let permutation = Permutation {
-                hosts: select("hosts", &t.hosts, report),
+                hosts: select("hosts", &t.hosts, problems),
                 rounds: t.rounds,
-                pairs: t.pairs.as_ref().map(|t| part(t, steps, scene, report)),
+                pairs: t.pairs.as_ref().map(|t| part(t, steps, scene, problems)),
             };
             if t.pairs.is_some() {
-                refuse_beside_pairs("hosts", &t.hosts, steps, report);
+                refuse_beside_pairs("hosts", &t.hosts, steps, problems);
             }
             limit(permutation.hosts(), &mut pairs.sources);
             limit(permutation.hosts(), &mut pairs.destinations);
             Pattern::Permutation(permutation)
         }
         PatternTable::Random(t) => {
-            let sources = select("sources", &t.sources, report);
-            let destinations = select("destinations", &t.destinations, report);
+            let sources = select("sources", &t.sources, problems);
+            let destinations = select("destinations", &t.destinations, problems);
             limit(&sources, &mut pairs.sources);
             limit(&destinations, &mut pairs.destinations);
             pairs.different_racks = t.different_racks;
@@ -72,10 +74,10 @@ pub(super) fn pattern(
             })
         }
         PatternTable::Incast(t) => {
-            let hosts = select("hosts", &t.hosts, report);
+            let hosts = select("hosts", &t.hosts, problems);
             limit(&hosts, &mut pairs.sources);
             limit(&hosts, &mut pairs.destinations);
-            if report.problems.len() > before {
+            if problems.found.len() > before {
                 return None;
             }
             let arrivals = match (t.jobs, t.jobs_per_second, t.load) {
@@ -83,18 +85,18 @@ pub(super) fn pattern(
                 (None, Some(rate), None) => Some(Arrivals::PerSecond(rate)),
                 (None, None, Some(load)) => {
                     let layer = t.layer.as_deref();
-                    Some(load::load(load, layer, &pairs, steps, scene, report)?)
+                    Some(load::load(load, layer, &pairs, steps, scene, problems)?)
                 }
                 _ => {
-                    report.wrong(
+                    problems.wrong(
                         steps,
                         "jobs follow each other or arrive at a rate; give one of jobs, jobs_per_second, and load with layer",
                     );
                     return None;
                 }
             };
-            positive("jobs_per_second", t.jobs_per_second, steps, report);
-            check_beside_load(t.load, t.layer.is_some(), t.load_counts, steps, report);
+            positive("jobs_per_second", t.jobs_per_second, steps, problems);
+            check_beside_load(t.load, t.layer.is_some(), t.load_counts, steps, problems);
             let jobs = match arrivals {
                 None => *t.jobs.get_or_insert(8),
                 Some(_) => 1,
@@ -109,17 +111,17 @@ pub(super) fn pattern(
             })
         }
         PatternTable::Poisson(t) => {
-            let sources = select("sources", &t.sources, report);
-            let destinations = select("destinations", &t.destinations, report);
-            let shared = t.pairs.as_ref().map(|t| part(t, steps, scene, report));
+            let sources = select("sources", &t.sources, problems);
+            let destinations = select("destinations", &t.destinations, problems);
+            let shared = t.pairs.as_ref().map(|t| part(t, steps, scene, problems));
             match &shared {
                 Some(part) => {
                     for (key, hosts) in [("sources", &t.sources), ("destinations", &t.destinations)]
                     {
-                        refuse_beside_pairs(key, hosts, steps, report);
+                        refuse_beside_pairs(key, hosts, steps, problems);
                     }
                     if t.different_racks {
-                        report.wrong_key(
+                        problems.wrong_key(
                             &[steps, &["different_racks"]].concat(),
                             "pairs are those of a permutation, also within racks; remove different_racks",
                         );
@@ -133,33 +135,33 @@ pub(super) fn pattern(
                     pairs.different_racks = t.different_racks;
                 }
             }
-            if report.problems.len() > before {
+            if problems.found.len() > before {
                 return None;
             }
             let arrivals = match (t.flows_per_second, t.flows_per_second_per_source, t.load) {
                 (Some(rate), None, None) => Arrivals::PerSecond(rate),
                 (None, Some(rate), None) => Arrivals::PerSourcePerSecond(rate),
                 (None, None, Some(load)) => {
-                    load::load(load, t.layer.as_deref(), &pairs, steps, scene, report)?
+                    load::load(load, t.layer.as_deref(), &pairs, steps, scene, problems)?
                 }
                 _ => {
-                    report.wrong(
+                    problems.wrong(
                         steps,
                         "the rate of arrivals must be given in one way; give one of flows_per_second, flows_per_second_per_source, and load with layer",
                     );
                     return None;
                 }
             };
-            positive("flows_per_second", t.flows_per_second, steps, report);
+            positive("flows_per_second", t.flows_per_second, steps, problems);
             positive(
                 "flows_per_second_per_source",
                 t.flows_per_second_per_source,
                 steps,
-                report,
+                problems,
             );
-            check_beside_load(t.load, t.layer.is_some(), t.load_counts, steps, report);
+            check_beside_load(t.load, t.layer.is_some(), t.load_counts, steps, problems);
             if t.load.is_some() && matches!(size, Some(Size::Unlimited)) {
-                report.wrong(
+                problems.wrong(
                     &[steps, &["load"]].concat(),
                     "flows of unlimited size offer no definite load; give the flows a size, or flows_per_second",
                 );
@@ -175,8 +177,8 @@ pub(super) fn pattern(
             })
         }
         PatternTable::ManyToOne(t) => {
-            let sources = select("sources", &t.sources, report);
-            let destination = one("destination", &t.destination, report)?;
+            let sources = select("sources", &t.sources, problems);
+            let destination = one("destination", &t.destination, problems)?;
             limit(&sources, &mut pairs.sources);
             pairs.destinations = vec![destination];
             let (concurrency, gap, count) = (t.concurrency, t.gap.0, t.count);
@@ -189,8 +191,8 @@ pub(super) fn pattern(
             })
         }
         PatternTable::ManyToMany(t) => {
-            let sources = select("sources", &t.sources, report);
-            let destinations = select("destinations", &t.destinations, report);
+            let sources = select("sources", &t.sources, problems);
+            let destinations = select("destinations", &t.destinations, problems);
             limit(&sources, &mut pairs.sources);
             limit(&destinations, &mut pairs.destinations);
             Pattern::ManyToMany(ManyToMany {
@@ -201,8 +203,8 @@ pub(super) fn pattern(
             })
         }
         PatternTable::Bursts(t) => {
-            let sources = select("sources", &t.sources, report);
-            let destination = one("destination", &t.destination, report)?;
+            let sources = select("sources", &t.sources, problems);
+            let destination = one("destination", &t.destination, problems)?;
             limit(&sources, &mut pairs.sources);
             pairs.destinations = vec![destination];
             Pattern::Bursts(Bursts {
@@ -215,7 +217,7 @@ pub(super) fn pattern(
             })
         }
         PatternTable::Collective(t) => {
-            let pattern = collective::collective(t, steps, scene, report)?;
+            let pattern = collective::collective(t, steps, scene, problems)?;
             let hosts = pattern.placement.hosts();
             limit(&hosts, &mut pairs.sources);
             limit(&hosts, &mut pairs.destinations);
@@ -227,8 +229,8 @@ pub(super) fn pattern(
             Pattern::Collective(pattern)
         }
         PatternTable::RequestResponse(t) => {
-            let clients = select("clients", &t.clients, report);
-            let servers = select("servers", &t.servers, report);
+            let clients = select("clients", &t.clients, problems);
+            let servers = select("servers", &t.servers, problems);
             limit(&clients, &mut pairs.sources);
             limit(&servers, &mut pairs.destinations);
             let range = |text: TimeRangeText| text.0.0..=text.0.1;
@@ -244,12 +246,12 @@ pub(super) fn pattern(
             })
         }
         PatternTable::Trace(t) => {
-            let pattern = recordings::trace(t, steps, scene, report)?;
+            let pattern = recordings::trace(t, steps, scene, problems)?;
             (pairs.sources, pairs.destinations) = pattern.hosts();
             Pattern::Trace(pattern)
         }
         PatternTable::Goal(t) => {
-            let pattern = recordings::goal(t, steps, scene, report)?;
+            let pattern = recordings::goal(t, steps, scene, problems)?;
             let hosts = pattern.placement.hosts();
             limit(&hosts, &mut pairs.sources);
             limit(&hosts, &mut pairs.destinations);
@@ -262,20 +264,20 @@ pub(super) fn pattern(
         }
         PatternTable::Flows(_) => return None, // listed flows are planned elsewhere
     };
-    if report.problems.len() > before {
+    if problems.found.len() > before {
         return None;
     }
-    check_paths(&pairs, subflows, steps, scene, report);
+    check_paths(&pairs, subflows, steps, scene, problems);
     Some(pattern)
 }
 
 /// Refuses a rate that is none.
-fn positive(key: &str, rate: Option<f64>, steps: &[&str], report: &mut Report<'_>) {
+fn positive(key: &str, rate: Option<f64>, steps: &[&str], problems: &mut Problems<'_>) {
     if let Some(rate) = rate
         && !(rate.is_finite() && rate > 0.0)
     {
         let text = format!("{key} is {rate}; expected a number above 0");
-        report.wrong(&[steps, &[key]].concat(), text);
+        problems.wrong(&[steps, &[key]].concat(), text);
     }
 }
 
@@ -285,16 +287,16 @@ fn check_beside_load(
     has_layer: bool,
     counts: LoadCounts,
     steps: &[&str],
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) {
     if has_layer && load.is_none() {
-        report.wrong_key(
+        problems.wrong_key(
             &[steps, &["layer"]].concat(),
             "layer says what load is a share of; give load, or remove layer",
         );
     }
     if counts == LoadCounts::Wire && load.is_none() {
-        report.wrong_key(
+        problems.wrong_key(
             &[steps, &["load_counts"]].concat(),
             "load_counts says what load counts; give load, or remove load_counts",
         );
@@ -318,21 +320,21 @@ fn part(
     table: &PairsTable,
     steps: &[&str],
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> PermutationPart {
     let at = [steps, &["pairs", "permutation"]].concat();
     let (first, after) = table.part;
     PermutationPart {
-        hosts: scene.names.select(&table.permutation, &at, report),
+        hosts: scene.names.select(&table.permutation, &at, problems),
         part: first..after,
     }
 }
 
 /// Refuses a choice of hosts next to `pairs`, which makes one already.
-fn refuse_beside_pairs(key: &str, hosts: &HostsText, steps: &[&str], report: &mut Report<'_>) {
+fn refuse_beside_pairs(key: &str, hosts: &HostsText, steps: &[&str], problems: &mut Problems<'_>) {
     if !matches!(hosts, Either::One(name) if name == "all") {
         let text = format!("pairs says who sends to whom; remove {key}");
-        report.wrong_key(&[steps, &[key]].concat(), text);
+        problems.wrong_key(&[steps, &[key]].concat(), text);
     }
 }
 
@@ -343,11 +345,11 @@ fn check_paths(
     subflows: u32,
     steps: &[&str],
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) {
     let name = |host: u32| &scene.fabric.host(host).name;
     if let Some((a, b)) = scene.reach.first_gap(pairs) {
-        report.wrong(
+        problems.wrong(
             steps,
             format!(
                 "no path leads from \"{}\" to \"{}\"; the pattern sends between all of its hosts, so limit them to hosts that reach each other",
@@ -372,7 +374,7 @@ fn check_paths(
             if let Some(most) = most
                 && u64::from(subflows) > most
             {
-                report.wrong(
+                problems.wrong(
                     &[steps, &["subflows"]].concat(),
                     format!(
                         "{subflows} subflows cannot take different paths; no two hosts have more than {most} shortest paths between them: give fewer subflows, or routing.distinct = false"
@@ -385,7 +387,7 @@ fn check_paths(
                 .each(scene.fabric)
                 .find(|&(a, b)| scene.reach.path_count(a, b) != 1);
             if let Some((a, b)) = ambiguous {
-                report.wrong(
+                problems.wrong(
                     &[steps, &["pattern"]].concat(),
                     format!(
                         "pinned routing does not know the path from \"{}\" to \"{}\": there are several; list the flows with their paths, or use another routing",

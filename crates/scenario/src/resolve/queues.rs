@@ -1,6 +1,6 @@
 //! Every port's queue.
 
-use super::Report;
+use super::Problems;
 use crate::plan::GroupPlan;
 use crate::presets::Preset;
 use crate::schema::{MarkTable, NoOptions, QueueTable, QueuesTable, Rule, SharedBufferTable};
@@ -8,23 +8,24 @@ use crate::suggest;
 use crate::text::{PacketsOrBytes, QueueLimit};
 use pathweave_fabric::{Fabric, Link};
 use pathweave_network::{Limit, Marking, MarkingRule, QueueConfig, SharedBufferConfig, Threshold};
+use pathweave_units::Bytes;
 
 /// The memory that the ports of a switch share. Ports of switches then have no limit of their own unless one
 /// is given; those of hosts keep the usual one.
 pub(super) fn shared_buffer(
     tables: &mut QueuesTable,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<SharedBufferConfig> {
     let SharedBufferTable { size, alpha } = tables.shared_buffer?;
     let size = size.0;
     if !(alpha > 0.0 && alpha <= 1024.0) {
-        report.wrong(
+        problems.wrong(
             &["fabric", "shared_buffer", "alpha"],
             format!("alpha is {alpha}; expected a number above 0 and at most 1024"),
         );
     }
     if size.get() > u64::from(u32::MAX) {
-        report.wrong(
+        problems.wrong(
             &["fabric", "shared_buffer", "size"],
             format!("a switch has no memory of {size}; expected less than 4 GiB"),
         );
@@ -40,16 +41,16 @@ pub(super) fn shared_buffer(
 const DEFAULT_LIMIT: QueueLimit = QueueLimit::Of(PacketsOrBytes::Packets(DEFAULT_PACKETS as f64));
 const DEFAULT_PACKETS: u32 = 100;
 
-/// The queue of each link's port. Fills in the tables. Ports of hosts that hold packets back have no limit and no marks
+/// The queues of a fabric's ports. Fills in the tables. Ports of hosts that hold packets back have no limit and no marks
 /// unless the scenario gives them some.
 pub(super) fn queues(
     tables: &mut QueuesTable,
     fabric: &Fabric,
     preset: &Preset,
     hosts_hold_back: bool,
-    report: &mut Report<'_>,
-) -> Option<Vec<QueueConfig>> {
-    let base = queue(&tables.queue, None, preset, &["fabric", "queue"], report);
+    problems: &mut Problems<'_>,
+) -> Option<PortQueues> {
+    let base = queue(&tables.queue, None, preset, &["fabric", "queue"], problems);
     let base_table = tables.queue.clone();
     let of_hosts_that_hold_back = QueueTable {
         limit: Some(QueueLimit::None),
@@ -61,8 +62,8 @@ pub(super) fn queues(
     } else {
         &base_table
     };
-    let fill = |table: &mut QueueTable, base, steps: &[&str], report: &mut Report<'_>| {
-        let filled = queue(table, Some(base), preset, steps, report)?;
+    let fill = |table: &mut QueueTable, base, steps: &[&str], problems: &mut Problems<'_>| {
+        let filled = queue(table, Some(base), preset, steps, problems)?;
         *table = QueueTable::from(&filled);
         Some(filled)
     };
@@ -70,11 +71,11 @@ pub(super) fn queues(
     for (name, table) in &mut tables.layer_queue {
         let steps = ["fabric", "layer_queue", name];
         match fabric.layers.iter().position(|layer| layer == name) {
-            Some(layer) => by_layer[layer] = fill(table, &base_table, &steps, report),
+            Some(layer) => by_layer[layer] = fill(table, &base_table, &steps, problems),
             None => {
                 let layers: Vec<&str> = fabric.layers.iter().map(String::as_str).collect();
                 let accepted = suggest::accepted(name, &layers);
-                report.wrong_key(
+                problems.wrong_key(
                     &steps,
                     format!("this fabric has no layer \"{name}\"; {accepted}"),
                 );
@@ -87,44 +88,59 @@ pub(super) fn queues(
     let host = match &mut tables.host_queue {
         Some(table) => {
             let steps = ["fabric", "host_queue"];
-            Some(fill(table, base_of_hosts, &steps, report)?)
+            Some(fill(table, base_of_hosts, &steps, problems)?)
         }
         None => None,
     };
     tables.queue = QueueTable::from(&base?);
-    let memory = tables.shared_buffer;
-    let memory = memory.map(|shared| Limit::Bytes(shared.size.0));
-    // Hosts share no memory: where that is the limit, theirs is the usual one, and no less than what marks.
-    let of_hosts = |queue: QueueConfig| {
-        let marks = match queue.marking {
-            Marking::Step {
-                threshold: Threshold::Packets(k),
-                ..
-            } => k as u32,
-            _ => 0,
-        };
-        QueueConfig {
-            limit: Limit::Packets(marks.max(DEFAULT_PACKETS)),
-            ..queue
-        }
-    };
-    let is_host = |link: &Link| fabric.node(link.from).host_index().is_some();
-    fabric
-        .links
-        .iter()
-        .map(|link| match host {
-            Some(host) if is_host(link) => Some(host),
-            _ => {
-                let queue = by_layer[usize::from(link.layer.0)]?;
-                let limited_by_memory = memory == Some(queue.limit);
-                Some(if is_host(link) && limited_by_memory {
-                    of_hosts(queue)
-                } else {
-                    queue
-                })
+    Some(PortQueues {
+        by_layer: by_layer.into_iter().collect::<Option<_>>()?,
+        of_hosts: host,
+        memory: tables.shared_buffer.map(|shared| shared.size.0),
+    })
+}
+
+/// The queues of a fabric's ports, by what decides which one a port has.
+#[derive(Clone, Debug)]
+pub(crate) struct PortQueues {
+    by_layer: Vec<QueueConfig>,
+    /// That of hosts, where theirs is not that of their layer.
+    of_hosts: Option<QueueConfig>,
+    /// The memory that the ports of a switch share.
+    memory: Option<Bytes>,
+}
+
+impl PortQueues {
+    /// The queue of each link's port, by link.
+    pub fn of_links(&self, fabric: &Fabric) -> Vec<QueueConfig> {
+        let of_link = |link: &Link| {
+            let is_host = fabric.node(link.from).host_index().is_some();
+            let of_layer = self.by_layer[usize::from(link.layer.0)];
+            match self.of_hosts {
+                Some(queue) if is_host => queue,
+                _ if is_host && self.memory.map(Limit::Bytes) == Some(of_layer.limit) => {
+                    without_memory(of_layer)
+                }
+                _ => of_layer,
             }
-        })
-        .collect()
+        };
+        fabric.links.iter().map(of_link).collect()
+    }
+}
+
+/// Hosts share no memory: where that is the limit, theirs is the usual one, and no less than what marks.
+fn without_memory(queue: QueueConfig) -> QueueConfig {
+    let marks = match queue.marking {
+        Marking::Step {
+            threshold: Threshold::Packets(k),
+            ..
+        } => k as u32,
+        _ => 0,
+    };
+    QueueConfig {
+        limit: Limit::Packets(marks.max(DEFAULT_PACKETS)),
+        ..queue
+    }
 }
 
 /// Refuses limits in bytes that are shorter than a packet: nothing would ever pass.
@@ -132,13 +148,13 @@ pub(super) fn check_that_packets_fit(
     queues: &[QueueConfig],
     shared: Option<SharedBufferConfig>,
     groups: &[GroupPlan],
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) {
     let longest = groups.iter().map(|group| group.transport.data_packet).max();
     if let (Some(shared), Some(longest)) = (shared, longest)
         && shared.size.get() < u64::from(longest)
     {
-        report.wrong(
+        problems.wrong(
             &["fabric", "shared_buffer", "size"],
             format!(
                 "a buffer of {} cannot hold a packet of {longest} B; expected at least {longest} B",
@@ -154,7 +170,7 @@ pub(super) fn check_that_packets_fit(
     if let (Some(shortest), Some(longest)) = (limits.min(), longest)
         && shortest.get() < u64::from(longest)
     {
-        report.wrong(
+        problems.wrong(
             &["fabric", "queue", "limit"],
             format!("a queue of {shortest} cannot hold a packet of {longest} B; expected at least {longest} B"),
         );
@@ -167,7 +183,7 @@ fn queue(
     base: Option<&QueueTable>,
     preset: &Preset,
     steps: &[&str],
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<QueueConfig> {
     let limit = table.limit.or_else(|| base?.limit).unwrap_or(DEFAULT_LIMIT);
     let limit_steps = [steps, &["limit"]].concat();
@@ -179,7 +195,7 @@ fn queue(
             Limit::Packets(packets as u32)
         }
         QueueLimit::Of(PacketsOrBytes::Packets(packets)) => {
-            report.wrong(
+            problems.wrong(
                 &limit_steps,
                 format!("a queue cannot hold {packets} packets; expected a whole number from 1 to 1000000000"),
             );
@@ -188,7 +204,7 @@ fn queue(
         QueueLimit::Of(PacketsOrBytes::Bytes(bytes))
             if bytes.get() == 0 || bytes.get() > u64::from(u32::MAX) =>
         {
-            report.wrong(
+            problems.wrong(
                 &limit_steps,
                 format!("a queue cannot hold {bytes}; expected more than 0 B and less than 4 GiB"),
             );
@@ -201,7 +217,7 @@ fn queue(
     let marking = match marking(mark, limit, preset) {
         Ok(marking) => marking,
         Err((key, text)) => {
-            report.wrong(&[&mark_steps[..], &[key]].concat(), text);
+            problems.wrong(&[&mark_steps[..], &[key]].concat(), text);
             return None;
         }
     };

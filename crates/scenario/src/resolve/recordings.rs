@@ -1,6 +1,6 @@
 //! Recorded flows and schedules, from files or written out.
 
-use super::{Report, Scene, collective};
+use super::{Problems, Scene, collective};
 use crate::regular;
 use crate::schema::{GoalTable, TraceTable};
 use pathweave_traffic::Size;
@@ -20,13 +20,13 @@ fn recording(
     file: Option<&str>,
     content: Option<&str>,
     steps: &[&str],
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<Recording> {
     match (file, content) {
         (Some(file), None) => {
             let steps = [steps, &["file"]].concat();
             Some(Recording {
-                text: text_of(file, &steps, report)?,
+                text: text_of(file, &steps, problems)?,
                 called: file.to_owned(),
                 key: "file",
             })
@@ -37,7 +37,7 @@ fn recording(
             key: "content",
         }),
         _ => {
-            report.wrong(
+            problems.wrong(
                 steps,
                 "a recording comes from one place; give one of file and content",
             );
@@ -53,9 +53,9 @@ fn located(called: &str, error: &Unreadable) -> String {
 }
 
 /// What stands in a file of the scenario's folder.
-fn text_of(file: &str, steps: &[&str], report: &mut Report<'_>) -> Option<String> {
-    let Some(folder) = report.folder else {
-        report.wrong(
+fn text_of(file: &str, steps: &[&str], problems: &mut Problems<'_>) -> Option<String> {
+    let Some(folder) = problems.folder else {
+        problems.wrong(
             steps,
             "this scenario has no folder, so its files cannot be found; give content instead",
         );
@@ -63,7 +63,7 @@ fn text_of(file: &str, steps: &[&str], report: &mut Report<'_>) -> Option<String
     };
     let path = folder.join(file);
     let read = if file.ends_with(".parquet") {
-        match report.other_formats {
+        match problems.other_formats {
             Some(convert) => convert(&path),
             None => Err(
                 "Parquet files are read by the Python package only; give comma-separated values"
@@ -76,7 +76,7 @@ fn text_of(file: &str, steps: &[&str], report: &mut Report<'_>) -> Option<String
     match read {
         Ok(text) => Some(text),
         Err(problem) => {
-            report.wrong(steps, format!("\"{file}\" {problem}"));
+            problems.wrong(steps, format!("\"{file}\" {problem}"));
             None
         }
     }
@@ -87,10 +87,10 @@ pub(super) fn trace(
     table: &mut TraceTable,
     steps: &[&str],
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<Trace> {
     let (file, content) = (table.file.as_deref(), table.content.as_deref());
-    let found = recording(file, content, steps, report)?;
+    let found = recording(file, content, steps, problems)?;
     let hosts = scene.fabric.hosts.len() as u32;
     let host = |text: &str| {
         let number = text.parse().ok().filter(|&number: &u32| number < hosts);
@@ -117,7 +117,7 @@ pub(super) fn trace(
         }
         Err(error) => {
             let steps = [steps, &[found.key]].concat();
-            report.wrong(&steps, located(&found.called, &error));
+            problems.wrong(&steps, located(&found.called, &error));
             None
         }
     }
@@ -128,11 +128,11 @@ pub(super) fn goal(
     table: &mut GoalTable,
     steps: &[&str],
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<Goal> {
     let (file, content) = (table.file.as_deref(), table.content.as_deref());
-    let found = recording(file, content, steps, report);
-    let placement = collective::placement(&table.placement, &table.hosts, steps, scene, report);
+    let found = recording(file, content, steps, problems);
+    let placement = collective::placement(&table.placement, &table.hosts, steps, scene, problems);
     let found = found?;
     match goal::parse(&found.text) {
         Ok(goal) => {
@@ -147,7 +147,7 @@ pub(super) fn goal(
         }
         Err(error) => {
             let steps = [steps, &[found.key]].concat();
-            report.wrong(&steps, located(&found.called, &error));
+            problems.wrong(&steps, located(&found.called, &error));
             None
         }
     }

@@ -1,6 +1,6 @@
 //! Stop, measurement and recording.
 
-use super::{Report, Scene, ending, links, map, packets};
+use super::{Problems, Scene, ending, links, map, packets};
 use crate::names::{self, LONGEST_NAME};
 use crate::plan::{
     Amount, GroupPlan, LinkChange, Measure, Phase, Record, Sampling, Stop, TrafficStop,
@@ -18,12 +18,12 @@ pub(super) fn stop(
     groups: Option<&[GroupPlan]>,
     tables: &[GroupTable],
     hosts: u32,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<Stop> {
-    let before = report.problems.len();
+    let before = problems.found.len();
     let at = table.at.map(|at| at.0);
     if at == Some(Time::ZERO) {
-        report.wrong(
+        problems.wrong(
             &["stop", "at"],
             "the run ends before it begins; give a time above zero",
         );
@@ -39,7 +39,7 @@ pub(super) fn stop(
     let traffic = match (&table.traffic, amounts.as_slice()) {
         (None, []) => {
             if table.drain && at.is_none() {
-                report.wrong_key(
+                problems.wrong_key(
                     &["stop", "drain"],
                     "drain does not say from when on no flow starts; give at, or traffic and one of flows, bytes and jobs, or remove it",
                 );
@@ -47,7 +47,7 @@ pub(super) fn stop(
             None
         }
         (None, [(key, _), ..]) => {
-            report.wrong_key(
+            problems.wrong_key(
                 &["stop", key],
                 format!("stop.{key} does not say of which group; add traffic = \"...\" with a group's name"),
             );
@@ -60,7 +60,7 @@ pub(super) fn stop(
                     .iter()
                     .map(|group| group.keys.name.as_str())
                     .collect();
-                report.wrong(
+                problems.wrong(
                     &["stop", "traffic"],
                     format!(
                         "no traffic group is called \"{name}\"; {}",
@@ -71,7 +71,7 @@ pub(super) fn stop(
             if let (Some(index), Some(groups)) = (index, groups)
                 && let Some(text) = unreachable(&groups[index], *amount, hosts)
             {
-                report.wrong(&["stop", key], text);
+                problems.wrong(&["stop", key], text);
             }
             index.map(|group| TrafficStop {
                 group,
@@ -80,21 +80,21 @@ pub(super) fn stop(
             })
         }
         (Some(_), _) => {
-            report.wrong(
+            problems.wrong(
                 &["stop"],
                 "a stop by traffic counts one thing; give one of flows, bytes and jobs beside traffic",
             );
             None
         }
     };
-    check_limit(table, report);
+    check_limit(table, problems);
     if table.drain
         && at.is_some()
         && table.limit.is_none()
         && let Some(groups) = groups
         && let Some(group) = groups.iter().find(|group| ending::never_ends(group))
     {
-        report.wrong(
+        problems.wrong(
             &["stop"],
             format!(
                 "the run never ends: group \"{}\" has flows of unlimited size, which drain waits for; give limit, or a stop to the flows",
@@ -104,7 +104,7 @@ pub(super) fn stop(
     }
     // With a stop by traffic the run ends at the latest when nothing is left of that group, and a group that goes on
     // for ever comes to any amount.
-    if report.problems.len() == before
+    if problems.found.len() == before
         && at.is_none()
         && traffic.is_none()
         && let Some(groups) = groups
@@ -115,11 +115,11 @@ pub(super) fn stop(
                     "the run never ends: group \"{}\" goes on for ever ({why}); give stop.at, or stop.traffic with flows, bytes or jobs, or an end to the group",
                     group.name
                 );
-                if report.tree.child("stop").is_some() {
-                    report.wrong(&["stop"], text);
+                if problems.tree.child("stop").is_some() {
+                    problems.wrong(&["stop"], text);
                 } else {
-                    let index = report.group_index(&group.name);
-                    report.wrong(&["traffic", &index], text);
+                    let index = problems.group_index(&group.name);
+                    problems.wrong(&["traffic", &index], text);
                 }
                 break;
             }
@@ -130,25 +130,25 @@ pub(super) fn stop(
     } else {
         (at, None)
     };
-    (report.problems.len() == before).then_some(Stop {
+    (problems.found.len() == before).then_some(Stop {
         at,
         last_start,
         traffic,
     })
 }
 
-fn check_limit(table: &StopTable, report: &mut Report<'_>) {
+fn check_limit(table: &StopTable, problems: &mut Problems<'_>) {
     let Some(limit) = table.limit.map(|limit| limit.0) else {
         return;
     };
     let from = table.at.map_or(Time::ZERO, |at| at.0);
     if !table.drain {
-        report.wrong_key(
+        problems.wrong_key(
             &["stop", "limit"],
             "limit is the latest end of a run that drains; add drain = true, or give at alone",
         );
     } else if limit <= from {
-        report.wrong(
+        problems.wrong(
             &["stop", "limit"],
             format!("the limit is {limit}, when flows may still start; give a time after {from}"),
         );
@@ -190,14 +190,18 @@ fn unreachable(group: &GroupPlan, amount: Amount, hosts: u32) -> Option<String> 
 }
 
 /// The windows of time that tables cover.
-pub(super) fn measure(table: &MeasureTable, stop: &StopTable, report: &mut Report<'_>) -> Measure {
+pub(super) fn measure(
+    table: &MeasureTable,
+    stop: &StopTable,
+    problems: &mut Problems<'_>,
+) -> Measure {
     let from = table.from.0;
     let to = table.to.map(|to| to.0);
     let end = stop.end().map(|end| end.0).filter(|&end| end > Time::ZERO);
     if let Some(to) = to
         && to <= from
     {
-        report.wrong(
+        problems.wrong(
             &["measure", "to"],
             format!("measurement ends at {to}, not after it begins; give a time after measure.from, {from}"),
         );
@@ -205,7 +209,7 @@ pub(super) fn measure(table: &MeasureTable, stop: &StopTable, report: &mut Repor
     if let Some(end) = end
         && from >= end
     {
-        report.wrong(
+        problems.wrong(
             &["measure", "from"],
             format!(
                 "measurement begins at {from}, not before the run ends; give a time before {}, {end}"
@@ -217,17 +221,17 @@ pub(super) fn measure(table: &MeasureTable, stop: &StopTable, report: &mut Repor
         let (from, to) = (from.0, to.0);
         let steps = ["measure", "phases", name];
         if let Some(text) = names::problem("the name of the phase", name, LONGEST_NAME) {
-            report.wrong_key(&steps, text);
+            problems.wrong_key(&steps, text);
         }
         if to <= from {
-            report.wrong(
+            problems.wrong(
                 &steps,
                 format!("phase \"{name}\" ends at {to}, not after it begins; write [from, to] with from before to"),
             );
         } else if let Some(end) = end
             && from >= end
         {
-            report.wrong(
+            problems.wrong(
                 &steps,
                 format!("phase \"{name}\" begins at {from}, not before the run ends; give a time before {}, {end}", stop.end_key()),
             );
@@ -254,44 +258,44 @@ pub(super) fn record(
     scene: &Scene<'_>,
     end: Option<Time>,
     events: &[LinkChange],
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Record {
     // A full packet takes 12 ns at 1 Tbps: nothing changes faster.
     let shortest = match end {
         Some(end) => Time::from_picos(end.as_picos() / MOST_SAMPLES).max(Time::from_nanos(10)),
         None => Time::from_nanos(10),
     };
-    let long_enough = |key: &str, interval: Option<Time>, report: &mut Report<'_>| {
+    let long_enough = |key: &str, interval: Option<Time>, problems: &mut Problems<'_>| {
         if interval.is_some_and(|interval| interval < shortest) {
-            report.wrong(
+            problems.wrong(
                 &["record", key],
                 format!("record.{key} has too short an interval; give at least {shortest}"),
             );
         }
     };
-    let sampling = |key: &str, text: Option<SamplingText>, report: &mut Report<'_>| {
+    let sampling = |key: &str, text: Option<SamplingText>, problems: &mut Problems<'_>| {
         text.map(|text| match text {
             SamplingText::Every(interval) => {
-                long_enough(key, Some(interval), report);
+                long_enough(key, Some(interval), problems);
                 Sampling::Every(interval)
             }
             SamplingText::OnChange => Sampling::OnChange,
         })
     };
-    let windows = sampling("windows", table.windows, report);
-    let rtts = sampling("rtts", table.rtts, report);
+    let windows = sampling("windows", table.windows, problems);
+    let rtts = sampling("rtts", table.rtts, problems);
     let rates = table.rates.map(|interval| interval.0);
-    long_enough("rates", rates, report);
+    long_enough("rates", rates, problems);
     let queues = table.queues.map(|interval| interval.0);
-    long_enough("queues", queues, report);
+    long_enough("queues", queues, problems);
     let map = table.map.map(|interval| match interval {
         MapText::Every(interval) => interval,
         MapText::Auto => map::interval(end, events).max(shortest),
     });
-    long_enough("map", map, report);
+    long_enough("map", map, problems);
     table.map = map.map(MapText::Every);
     if table.links.is_some() && queues.is_none() {
-        report.wrong_key(
+        problems.wrong_key(
             &["record", "links"],
             "record.links says whose queues are recorded; give record.queues an interval, or remove it",
         );
@@ -300,7 +304,7 @@ pub(super) fn record(
         Some(_) => {
             let all = || Either::Many(vec!["all".to_owned()]);
             let chosen = table.links.get_or_insert_with(all);
-            record_links(chosen, scene, report)
+            record_links(chosen, scene, problems)
         }
         None => Vec::new(),
     };
@@ -312,14 +316,14 @@ pub(super) fn record(
         queue_links,
         suspensions: table.suspensions,
         map,
-        packets: packets::packets(table.packets.as_ref(), groups, report),
+        packets: packets::packets(table.packets.as_ref(), groups, problems),
     }
 }
 
 fn record_links(
     chosen: &Either<String, Vec<String>>,
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Vec<LinkId> {
     let fabric = scene.fabric;
     let mut found = BTreeSet::new();
@@ -337,7 +341,7 @@ fn record_links(
                     let layers: Vec<&str> = fabric.layers.iter().map(String::as_str).collect();
                     let index = index.to_string();
                     let steps = ["record", "links", &index];
-                    report.wrong(
+                    problems.wrong(
                         if single { &steps[..2] } else { &steps },
                         format!(
                             "{error}; or a layer: {}; or \"all\"",

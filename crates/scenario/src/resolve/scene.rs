@@ -11,5 +11,4 @@ pub(crate) struct Scene<'a> {
     pub names: &'a Names<'a>,
     pub routing: &'a RoutingKind,
     pub reach: Reach<'a>,
-    pub seed: u64,
 }

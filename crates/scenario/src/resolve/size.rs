@@ -1,6 +1,6 @@
 //! Flow sizes from their tables.
 
-use super::Report;
+use super::Problems;
 use crate::regular;
 use crate::schema::{BeyondName, CdfTable, SizeTable};
 use crate::suggest;
@@ -8,7 +8,11 @@ use pathweave_traffic::{Beyond, CDFS, Cdf, Size};
 use std::fmt::Write;
 
 /// The size distribution. A distribution from a file is written into the table by its points.
-pub(super) fn size(table: &mut SizeTable, steps: &[&str], report: &mut Report<'_>) -> Option<Size> {
+pub(super) fn size(
+    table: &mut SizeTable,
+    steps: &[&str],
+    problems: &mut Problems<'_>,
+) -> Option<Size> {
     let size = match table {
         SizeTable::Fixed(fixed) => Size::Fixed(fixed.bytes.0),
         SizeTable::Uniform(uniform) => Size::Uniform {
@@ -25,16 +29,16 @@ pub(super) fn size(table: &mut SizeTable, steps: &[&str], report: &mut Report<'_
             },
         },
         SizeTable::Unlimited(_) => Size::Unlimited,
-        SizeTable::Cdf(table) => Size::Empirical(cdf(table, steps, report)?),
+        SizeTable::Cdf(table) => Size::Empirical(cdf(table, steps, problems)?),
     };
     if let Err(error) = size.check() {
-        report.refused(steps, &error.to_string());
+        problems.refused(steps, &error.to_string());
         return None;
     }
     Some(size)
 }
 
-fn cdf(table: &mut CdfTable, steps: &[&str], report: &mut Report<'_>) -> Option<Cdf> {
+fn cdf(table: &mut CdfTable, steps: &[&str], problems: &mut Problems<'_>) -> Option<Cdf> {
     let at = |key| [steps, &[key]].concat();
     match (&table.name, &table.file, &table.points) {
         (Some(name), None, None) => {
@@ -42,7 +46,7 @@ fn cdf(table: &mut CdfTable, steps: &[&str], report: &mut Report<'_>) -> Option<
             if cdf.is_none() {
                 let names: Vec<&str> = CDFS.iter().map(|(name, _, _)| *name).collect();
                 let accepted = suggest::accepted(name, &names);
-                report.wrong(
+                problems.wrong(
                     &at("name"),
                     format!("no distribution is called \"{name}\"; {accepted}; or give a file"),
                 );
@@ -50,16 +54,16 @@ fn cdf(table: &mut CdfTable, steps: &[&str], report: &mut Report<'_>) -> Option<
             cdf
         }
         (None, Some(file), None) => {
-            let cdf = cdf_of_file(file, &at("file"), report)?;
+            let cdf = cdf_of_file(file, &at("file"), problems)?;
             *table = CdfTable {
                 points: Some(cdf.points().to_vec()),
                 ..CdfTable::default()
             };
             Some(cdf)
         }
-        (None, None, Some(points)) => cdf_of_points(points, &at("points"), report),
+        (None, None, Some(points)) => cdf_of_points(points, &at("points"), problems),
         _ => {
-            report.wrong(
+            problems.wrong(
                 steps,
                 "a distribution comes from one place; give one of name, file and points",
             );
@@ -69,9 +73,9 @@ fn cdf(table: &mut CdfTable, steps: &[&str], report: &mut Report<'_>) -> Option<
 }
 
 /// The distribution in a file of the scenario's folder.
-pub(super) fn cdf_of_file(file: &str, steps: &[&str], report: &mut Report<'_>) -> Option<Cdf> {
-    let Some(folder) = report.folder else {
-        report.wrong(
+pub(super) fn cdf_of_file(file: &str, steps: &[&str], problems: &mut Problems<'_>) -> Option<Cdf> {
+    let Some(folder) = problems.folder else {
+        problems.wrong(
             steps,
             "this scenario has no folder, so its files cannot be found; give points instead",
         );
@@ -82,7 +86,7 @@ pub(super) fn cdf_of_file(file: &str, steps: &[&str], report: &mut Report<'_>) -
     match read.and_then(|text| Cdf::parse(&text).map_err(|error| format!("{file}: {error}"))) {
         Ok(cdf) => Some(cdf.thinned()),
         Err(text) => {
-            report.wrong(steps, text);
+            problems.wrong(steps, text);
             None
         }
     }
@@ -92,7 +96,7 @@ pub(super) fn cdf_of_file(file: &str, steps: &[&str], report: &mut Report<'_>) -
 pub(super) fn cdf_of_points(
     points: &[(f64, f64)],
     steps: &[&str],
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<Cdf> {
     let mut text = String::new();
     for (bytes, probability) in points {
@@ -101,7 +105,7 @@ pub(super) fn cdf_of_points(
     match Cdf::parse(&text) {
         Ok(cdf) => Some(cdf),
         Err(error) => {
-            report.wrong(steps, error.to_string());
+            problems.wrong(steps, error.to_string());
             None
         }
     }

@@ -25,6 +25,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A scenario of Pathweave.
 #[derive(Clone, Debug, JsonSchema, Serialize)]
@@ -88,6 +89,14 @@ pub(crate) struct File {
     #[schemars(default)]
     #[allow(dead_code)] // applied to the tree
     pub sizes: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
+}
+
+impl File {
+    /// The files with controllers that it was loaded with, by the names that it has for them.
+    pub fn controller_files(&self) -> BTreeMap<String, Arc<[u8]>> {
+        let tables = self.traffic.iter().flat_map(GroupTable::controllers);
+        tables.filter_map(ControllerTable::file).collect()
+    }
 }
 
 /// The JSON Schema of the scenario file.

@@ -1,7 +1,7 @@
 //! Flows that are listed one by one.
 
 use super::subflows::{MOST_SUBFLOWS, subflows as check_subflows};
-use super::{Report, Scene, controller, size};
+use super::{Problems, Scene, controller, size};
 use crate::names::name_problem;
 use crate::plan::ListedFlow;
 use crate::schema::{FlowTable, FlowsTable, GroupKeys};
@@ -13,21 +13,21 @@ use pathweave_units::Time;
 use std::collections::HashSet;
 
 /// What the traffic program and what the transport needs of each flow. Fills in the table.
-pub(super) fn flows(
+pub(super) fn listed_flows(
     table: &mut FlowsTable,
     keys: &GroupKeys,
     group: &[&str],
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Vec<(patterns::ListedFlow, ListedFlow)> {
     if table.flows.is_empty() {
-        report.wrong(
+        problems.wrong(
             &[group, &["flows"]].concat(),
             "the list of flows is empty; add a table such as { from = \"S1\", to = \"D1\", size = \"1 MB\" }",
         );
     }
     if keys.start.0 > Time::ZERO {
-        report.wrong_key(
+        problems.wrong_key(
             &[group, &["start"]].concat(),
             "listed flows have their own start; remove start from the group",
         );
@@ -42,14 +42,14 @@ pub(super) fn flows(
             .get_or_insert_with(|| format!("flow-{}", index + 1))
             .clone();
         if let Some(text) = name_problem(&name) {
-            report.wrong(&[&steps[..], &["name"]].concat(), text);
+            problems.wrong(&[&steps[..], &["name"]].concat(), text);
         } else if !taken.insert(name.clone()) {
-            report.wrong(
+            problems.wrong(
                 &[&steps[..], &["name"]].concat(),
                 format!("two flows of the group are called \"{name}\"; names must be unique"),
             );
         }
-        planned.extend(one(flow, name, keys, &steps, scene, report));
+        planned.extend(one(flow, name, keys, &steps, scene, problems));
     }
     planned
 }
@@ -60,21 +60,21 @@ fn one(
     keys: &GroupKeys,
     steps: &[&str],
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Option<(patterns::ListedFlow, ListedFlow)> {
-    let before = report.problems.len();
+    let before = problems.found.len();
     let at = |key| [steps, &[key]].concat();
-    let end = |key, host: &str, report: &mut Report<'_>| match scene.names.host(host) {
+    let end = |key, host: &str, problems: &mut Problems<'_>| match scene.names.host(host) {
         Ok(host) => Some(host),
         Err(text) => {
-            report.wrong(&at(key), text);
+            problems.wrong(&at(key), text);
             None
         }
     };
-    let source = end("from", &flow.from, report);
-    let destination = end("to", &flow.to, report);
+    let source = end("from", &flow.from, problems);
+    let destination = end("to", &flow.to, problems);
     if keys.size.is_none() && flow.size.is_none() {
-        report.wrong(
+        problems.wrong(
             steps,
             format!(
                 "flow \"{name}\" has no size; add size = \"1 MB\" or another, or \"unlimited\", here or to the group"
@@ -82,14 +82,14 @@ fn one(
         );
     }
     let size = match &mut flow.size {
-        Some(table) => size::size(table, &at("size"), report),
+        Some(table) => size::size(table, &at("size"), problems),
         None => None,
     };
     let controller = match &mut flow.controller {
-        Some(table) => controller::controller(table, &at("controller"), report),
+        Some(table) => controller::controller(table, &at("controller"), problems),
         None => {
             if keys.controller.is_none() {
-                report.wrong(
+                problems.wrong(
                     steps,
                     format!(
                         "flow \"{name}\" has no controller; add controller = \"...\" here, to the group, or in every variant"
@@ -102,7 +102,7 @@ fn one(
     if let Some(stop) = flow.stop
         && stop.0 <= flow.start.0
     {
-        report.wrong(
+        problems.wrong(
             &at("stop"),
             format!(
                 "the flow stops at {}, not after it starts; give a time after {}",
@@ -110,10 +110,10 @@ fn one(
             ),
         );
     }
-    let subflows = count(flow, keys, steps, report);
+    let subflows = count(flow, keys, steps, problems);
     let subflow_starts: Vec<Time> = flow.subflow_starts.iter().map(|time| time.0).collect();
     if let Some(early) = subflow_starts.iter().position(|&time| time < flow.start.0) {
-        report.wrong(
+        problems.wrong(
             &[&at("subflow_starts")[..], &[&early.to_string()]].concat(),
             format!(
                 "subflow {} opens at {}, before its flow; give {} or later",
@@ -125,7 +125,7 @@ fn one(
     }
     let (source, destination) = (source?, destination?);
     if source == destination {
-        report.wrong(
+        problems.wrong(
             &at("to"),
             format!(
                 "flow \"{name}\" goes from \"{}\" to itself; give two different hosts",
@@ -135,7 +135,7 @@ fn one(
         return None;
     }
     if !scene.reach.between(source, destination) {
-        report.wrong(
+        problems.wrong(
             &at("to"),
             format!(
                 "no path leads from \"{}\" to \"{}\"; give hosts that reach each other",
@@ -156,12 +156,19 @@ fn one(
         from: there.to,
         to: there.from,
     };
-    let paths = explicit_paths(&there, subflows, steps, scene, report);
-    let ack_paths = explicit_paths(&back, subflows, steps, scene, report);
+    let paths = explicit_paths(&there, subflows, steps, scene, problems);
+    let ack_paths = explicit_paths(&back, subflows, steps, scene, problems);
     if flow.paths.is_empty() {
-        check_routed(flow, subflows, (source, destination), steps, scene, report);
+        check_routed(
+            flow,
+            subflows,
+            (source, destination),
+            steps,
+            scene,
+            problems,
+        );
     }
-    if report.problems.len() > before {
+    if problems.found.len() > before {
         return None;
     }
     let start = flow.start.0;
@@ -185,7 +192,12 @@ fn one(
 }
 
 /// The number of subflows: said outright, or by the lists of paths or opening times, or the group's.
-fn count(flow: &mut FlowTable, keys: &GroupKeys, steps: &[&str], report: &mut Report<'_>) -> u32 {
+fn count(
+    flow: &mut FlowTable,
+    keys: &GroupKeys,
+    steps: &[&str],
+    problems: &mut Problems<'_>,
+) -> u32 {
     let at = |key| [steps, &[key]].concat();
     let listed = if !flow.subflow_starts.is_empty() {
         Some(flow.subflow_starts.len())
@@ -200,11 +212,11 @@ fn count(flow: &mut FlowTable, keys: &GroupKeys, steps: &[&str], report: &mut Re
         .subflows
         .get_or_insert(implied.unwrap_or(keys.subflows));
     if own {
-        check_subflows(subflows, &at("subflows"), report);
+        check_subflows(subflows, &at("subflows"), problems);
     }
     let fits = |length: usize| length == subflows as usize;
     if !flow.subflow_starts.is_empty() && !fits(flow.subflow_starts.len()) {
-        report.wrong(
+        problems.wrong(
             &at("subflow_starts"),
             format!(
                 "{} opening times are given for {subflows} subflows; give one for each",
@@ -217,7 +229,7 @@ fn count(flow: &mut FlowTable, keys: &GroupKeys, steps: &[&str], report: &mut Re
         ("ack_paths", "paths of acknowledgements", &flow.ack_paths),
     ] {
         if paths.len() > 1 && !fits(paths.len()) {
-            report.wrong(
+            problems.wrong(
                 &at(key),
                 format!(
                     "{} {what} are given for {subflows} subflows; give one for each, or a single one for all",
@@ -227,7 +239,7 @@ fn count(flow: &mut FlowTable, keys: &GroupKeys, steps: &[&str], report: &mut Re
         }
     }
     if flow.paths.is_empty() && !flow.ack_paths.is_empty() {
-        report.wrong_key(
+        problems.wrong_key(
             &at("ack_paths"),
             "ack_paths are given without paths; add paths, or remove ack_paths",
         );
@@ -253,7 +265,7 @@ fn explicit_paths(
     subflows: u32,
     steps: &[&str],
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) -> Vec<Vec<LinkId>> {
     let (from, to) = (direction.from, direction.to);
     let mut paths = Vec::new();
@@ -266,7 +278,7 @@ fn explicit_paths(
             .find(|(_, name)| scene.names.node(split_number(name).0).is_none())
         {
             let position = position.to_string();
-            report.wrong(
+            problems.wrong(
                 &[&at[..], &[&position]].concat(),
                 scene.names.unknown_node(split_number(name).0),
             );
@@ -275,7 +287,7 @@ fn explicit_paths(
         match pinned_path(scene.fabric, from.1, to.1, names) {
             Ok(path) => match path.iter().find(|&&link| scene.fabric.is_down(link)) {
                 None => paths.push(path),
-                Some(&link) => report.wrong(
+                Some(&link) => problems.wrong(
                     &at,
                     format!(
                         "the path crosses \"{}\", which fabric.down takes out; give another path",
@@ -283,8 +295,8 @@ fn explicit_paths(
                     ),
                 ),
             },
-            Err(error) if error.0.contains(';') => report.wrong(&at, error.0),
-            Err(error) => report.wrong(
+            Err(error) if error.0.contains(';') => problems.wrong(&at, error.0),
+            Err(error) => problems.wrong(
                 &at,
                 format!(
                     "{error}; a path lists the switches from \"{}\" to \"{}\" in order",
@@ -306,11 +318,11 @@ fn check_routed(
     (source, destination): (u32, u32),
     steps: &[&str],
     scene: &Scene<'_>,
-    report: &mut Report<'_>,
+    problems: &mut Problems<'_>,
 ) {
     let available = || scene.reach.path_count(source, destination);
     match scene.routing {
-        RoutingKind::Pinned if available() != 1 => report.wrong(
+        RoutingKind::Pinned if available() != 1 => problems.wrong(
             steps,
             format!(
                 "there are several paths from \"{}\" to \"{}\", and routing is pinned; add paths = [[\"A\", \"B\"]] with the nodes of each subflow's path",
@@ -320,7 +332,7 @@ fn check_routed(
         RoutingKind::Ecmp { distinct: true, .. }
             if subflows > 1 && u64::from(subflows) > available() =>
         {
-            report.wrong(
+            problems.wrong(
                 &[steps, &["subflows"]].concat(),
                 format!(
                     "{subflows} subflows cannot take different paths; there are {} shortest paths from \"{}\" to \"{}\": give fewer subflows, or routing.distinct = false",

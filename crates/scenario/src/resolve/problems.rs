@@ -9,7 +9,7 @@ use std::path::Path;
 pub type Convert = fn(&Path) -> Result<String, String>;
 
 /// Where problems of one variant go, and what tells their places.
-pub(crate) struct Report<'a> {
+pub(crate) struct Problems<'a> {
     /// The variant as a tree.
     pub tree: &'a Node,
     /// The folder of the scenario file, when it comes from one.
@@ -20,16 +20,15 @@ pub(crate) struct Report<'a> {
     pub other_formats: Option<Convert>,
     /// Files with controllers.
     pub controllers: &'a ControllerFiles,
-    pub problems: Vec<Problem>,
+    pub found: Vec<Problem>,
 }
 
-impl Report<'_> {
+impl Problems<'_> {
     /// Notes a mistake in the value at the end of these steps. What would be accepted follows a
     /// semicolon.
     pub fn wrong(&mut self, steps: &[&str], text: impl AsRef<str>) {
         let place = self.tree.place_of(steps);
-        self.problems
-            .push(Problem::with_remedy(place, text.as_ref()));
+        self.found.push(Problem::with_remedy(place, text.as_ref()));
     }
 
     /// Notes a mistake at a key itself.
@@ -38,8 +37,7 @@ impl Report<'_> {
             .tree
             .key_place(steps)
             .unwrap_or_else(|| self.tree.place_of(steps));
-        self.problems
-            .push(Problem::with_remedy(place, text.as_ref()));
+        self.found.push(Problem::with_remedy(place, text.as_ref()));
     }
 
     /// Where in the file's list a group stands, as a step of a path.
@@ -54,7 +52,7 @@ impl Report<'_> {
     /// Notes what another crate refused in a table: its texts begin with the option's name.
     pub fn refused(&mut self, table: &[&str], text: &str) {
         let place = self.option_place(table, text);
-        self.problems.push(Problem::with_remedy(place, text));
+        self.found.push(Problem::with_remedy(place, text));
     }
 
     /// The place of the option that a text begins with, such as `rates[2]`, or of the table.
