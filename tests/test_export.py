@@ -13,7 +13,7 @@ import pytest
 
 import pathweave
 from conftest import Command, environment, fake_command, write_scenario
-from pathweave.results.wholefile import whole_file
+from pathweave.results.wholefile import whole_file, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -175,10 +175,13 @@ def test_an_interruption_leaves_what_stood_there(tmp_path: Path) -> None:
     assert path.read_text() == "before"
     assert [each.name for each in tmp_path.iterdir()] == ["x"]
     (tmp_path / "link").symlink_to(path)
-    with whole_file(tmp_path / "link") as draft:
+    with whole_file(tmp_path / "link", follow=True) as draft:
         draft.write_text("after")
     assert path.read_text() == "after"
     assert (tmp_path / "link").is_symlink()
+    write_whole(tmp_path / "link", b"apart")
+    assert path.read_text() == "after"
+    assert (tmp_path / "link").read_text() == "apart"
 
 
 def test_a_device_is_written_to(cli: Command, process: Command, results: Path) -> None:

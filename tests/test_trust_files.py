@@ -75,7 +75,8 @@ def test_what_is_no_file_is_named(made: Path, file: str, verb: tuple[str, ...], 
     in_place_of(made / file, kind)
     code, said = alone(made, *verb)
     assert code == 1
-    assert f"{file} is a {kind}, not a file" in said.replace(f"{made}/", "")
+    what = "a pipe, not a file" if kind == "pipe" else "a link, and no file"
+    assert f"{file} is {what}" in said.replace(f"{made}/", "")
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device"])
@@ -99,6 +100,73 @@ def test_a_pipe_beside_a_run_is_not_copied(cli: Command, made: Path) -> None:
     assert (copied / "notes.txt").read_text() == "mine"
     assert not (copied / "pipe").exists()
     assert not (copied / "secret").exists()
+
+
+def test_a_large_file_beside_a_run_is_not_copied(cli: Command, made: Path) -> None:
+    with (made / RUN / "hole").open("wb") as file:
+        file.truncate(1 << 40)
+    (made / RUN / "folder").mkdir()
+    assert cli("merge", "results", "--into", "all").returncode == 0
+    copied = {each.name for each in (made / RUN.replace("results", "all", 1)).iterdir()}
+    assert "manifest.json" in copied
+    assert not copied & {"hole", "folder"}
+
+
+@pytest.mark.parametrize("link", ["report", "report/report.html", "report/charts"])
+def test_a_report_is_not_written_through_links(made: Path, link: str) -> None:
+    """Who has made the folder could name any file of the user."""
+    mine = made / "mine"
+    mine.mkdir()
+    (mine / "kept").write_text("mine")
+    path = made / "results" / link
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to(mine / "kept" if link.endswith("html") else mine)
+    code, said = alone(made, "report", "results")
+    if link.endswith("html"):  # the page takes the place of the link
+        assert code == 0
+        assert not path.is_symlink()
+    else:
+        assert (code, said.count("is a link, through which nothing is written")) == (2, 1), said
+    assert [each.name for each in mine.iterdir()] == ["kept"]
+    assert (mine / "kept").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [("results",), ("report",), ("verify", "--hashes"), ("merge", "--into", "all"), ("export",)],
+    ids=lambda verb: verb[0],
+)
+def test_links_are_not_followed_out_of_a_folder(made: Path, verb: tuple[str, ...]) -> None:
+    (made / "results/everything").symlink_to("/")
+    (made / "elsewhere").mkdir()
+    (made / RUN).rename(made / "elsewhere/run")
+    (made / RUN).symlink_to(made / "elsewhere/run")
+    code, said = alone(made, verb[0], "results", *verb[1:])
+    assert code in (0, 1), said
+    assert "elsewhere" not in said or "is a link out of results" in said
+    for copied in made.glob("all/**/manifest.json"):
+        assert "xmp" not in str(copied)
+
+
+def test_a_run_whose_file_is_a_link_is_left_out(made: Path) -> None:
+    path = made / RUN / "flows.parquet"
+    path.rename(made / "flows.parquet")
+    path.symlink_to(made / "flows.parquet")
+    code, said = alone(made, "merge", "results", "--into", "all")
+    assert "is a link, and no file of a run is one" in " ".join(said.split())
+    assert not list(made.glob("all/*/*/xmp*"))
+    assert code == 1
+
+
+def test_names_are_no_markup(cli: Command, tmp_path: Path) -> None:
+    name = "a[/b][link=http://evil]x"
+    write_scenario(tmp_path, axes=f'scheme = ["DCTCP", "{name}"]')
+    for arguments in (("run", "tab1.toml"), ("results", "results"), ("report", "results")):
+        done = cli(*arguments, *(["--out", "o[/b]y"] if arguments[0] == "report" else []))
+        assert done.returncode == 0, done.stderr
+    fresh = cli("run", "tab1.toml", "--dry-run", "--out", "o[/b]z")
+    assert name in fresh.stdout
+    assert (tmp_path / "o[/b]y/report.html").exists()
 
 
 def test_links_that_lead_back_end(cli: Command, made: Path) -> None:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pathweave.cli.app import main
+import signal
+
+# While modules are imported nothing handles Ctrl-C: it ends the process without a traceback.
+# `pathweave.cli.exits.guarded` takes over. Who ignores the signal goes on to do so.
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+from pathweave.cli.app import main  # noqa: E402 - the signal comes first
 
 if __name__ == "__main__":
     main()

@@ -34,6 +34,8 @@ _CASES: dict[str, dict[str, Any]] = {
     "words as threads": {"variables": {"OMP_NUM_THREADS": "many", "RAYON_NUM_THREADS": "many"}},
     "a line that is a word": {"variables": {"PATHWEAVE_LINE": "x"}},
     "a line that is closed": {"variables": {"PATHWEAVE_LINE": "999"}},
+    "a line that is the output": {"variables": {"PATHWEAVE_LINE": "1"}},
+    "a line of another parent": {"variables": {"PATHWEAVE_LINE": "1 1"}},
     "a line that is too long": {"variables": {"PATHWEAVE_LINE": "9" * 30}},
     "a word to complete": {"variables": {"_PATHWEAVE_COMPLETE": "x"}},
     "closed input": {"streams": {0: None}},

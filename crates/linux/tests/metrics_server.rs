@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -349,6 +349,21 @@ fn without_listening_it_prints_once() {
             .unwrap()
             .ends_with("# EOF\n")
     );
+}
+
+#[test]
+fn a_listener_that_accepts_nothing_is_not_waited_for() {
+    if may_look().is_none() {
+        return;
+    }
+    let path = std::env::temp_dir().join(format!("pathweave-full-socket-{}", std::process::id()));
+    let listener = UnixListener::bind(&path).unwrap();
+    rustix::net::listen(&listener, 0).unwrap();
+    let _first = UnixStream::connect(&path).unwrap();
+    let (mut process, said) = start(&["--listen", &format!("unix:{}", path.display())]);
+    assert_eq!(process.wait().unwrap().code(), Some(1), "{said}");
+    assert!(said.contains("in use"), "{said}");
+    fs::remove_file(&path).unwrap();
 }
 
 #[test]

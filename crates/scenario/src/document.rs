@@ -76,6 +76,11 @@ impl Document {
         axes.map(|node| node.place).unwrap_or_default()
     }
 
+    /// How many values all variants have.
+    pub fn count(&self) -> u64 {
+        self.root.count()
+    }
+
     /// What all variants have in common.
     pub fn common(&self, problems: &mut Vec<Problem>) -> Node {
         self.variant(&[], problems)

@@ -47,7 +47,13 @@ impl Loading {
         }
         let axes = axes.into_iter().chain(swept.iter().map(Swept::axis));
         let place = document.place_of_axes();
-        let combinations = combinations(axes.collect(), place, &given.only, &mut problems);
+        let combinations = combinations(
+            axes.collect(),
+            place,
+            document.count(),
+            &given.only,
+            &mut problems,
+        );
         let common = document.common(&mut problems);
         let seeds = choose_seeds(&common, given.seeds, &mut problems);
         if seeds.is_empty() {

@@ -2,8 +2,10 @@
 //!
 //! A pipe may never end and a device has no size: opening either would hang the command that reads the scenario.
 
-use std::fs::File;
+use rustix::fs::OFlags;
+use std::fs::OpenOptions;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 const MEBIBYTE: u64 = 1 << 20;
@@ -29,7 +31,11 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
         return Err("is a pipe or a device, not a file".to_owned());
     }
     let mut content = Vec::new();
-    File::open(path)
+    // Some files of the kernel call themselves regular, and reading them waits for what it has to say.
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+        .open(path)
         .and_then(|file| file.take(limit + 1).read_to_end(&mut content))
         .map_err(unreadable)?;
     if content.len() as u64 > limit {

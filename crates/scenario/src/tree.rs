@@ -74,12 +74,26 @@ impl Table {
         }
     }
 
+    /// How many values are in it.
+    pub fn count(&self) -> u64 {
+        self.entries.iter().map(|(_, node)| node.count()).sum()
+    }
+
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|(key, _)| key.name.as_str())
     }
 }
 
 impl Node {
+    /// How many values it consists of.
+    pub fn count(&self) -> u64 {
+        match &self.value {
+            Value::List(list) => 1 + list.iter().map(Node::count).sum::<u64>(),
+            Value::Table(table) => 1 + table.count(),
+            _ => 1,
+        }
+    }
+
     pub fn as_table(&self) -> Option<&Table> {
         match &self.value {
             Value::Table(table) => Some(table),

@@ -8,6 +8,8 @@ use std::collections::HashMap;
 
 /// Most variants of one scenario.
 pub(crate) const MOST: usize = 10_000;
+/// Most values that all variants have together: checking that many takes a minute.
+const MOST_VALUES: u64 = 10_000_000;
 
 /// One name on each axis, with its overrides.
 #[derive(Clone, Debug)]
@@ -87,10 +89,12 @@ impl Axis<'_> {
     }
 }
 
-/// All combinations, the first axis changing slowest, limited to what was chosen. `place` is where the axes stand.
+/// All combinations, the first axis changing slowest, limited to what was chosen. `place` is where the axes stand, and
+/// `common` how many values all variants have.
 pub(crate) fn combinations<'a>(
     mut axes: Vec<Axis<'a>>,
     place: Place,
+    common: u64,
     only: &[Only<'_>],
     problems: &mut Vec<Problem>,
 ) -> Vec<Combination<'a>> {
@@ -112,6 +116,17 @@ pub(crate) fn combinations<'a>(
                 ),
             )
             .help("axes multiply; give fewer or shorter ones"),
+        );
+        return Vec::new();
+    }
+    let values = values_of_all(&axes, common);
+    if values > MOST_VALUES {
+        problems.push(
+            Problem::new(
+                place,
+                format!("all variants together have {values} values, more than {MOST_VALUES}"),
+            )
+            .help("give fewer variants, or put listed flows into a trace"),
         );
         return Vec::new();
     }
@@ -152,6 +167,18 @@ pub(crate) fn combinations<'a>(
         );
     }
     combinations
+}
+
+/// How many values all combinations of these axes have, those of the scenario and those that they override.
+fn values_of_all(axes: &[Axis<'_>], common: u64) -> u64 {
+    let variants: u64 = axes.iter().map(|axis| axis.variants.len() as u64).product();
+    let of_axis = |axis: &Axis<'_>| {
+        let overrides = axis.variants.iter().map(|choice| choice.overrides.count());
+        let others = variants.checked_div(axis.variants.len() as u64);
+        overrides.sum::<u64>().saturating_mul(others.unwrap_or(0))
+    };
+    let overridden = axes.iter().map(of_axis).fold(0, u64::saturating_add);
+    common.saturating_mul(variants).saturating_add(overridden)
 }
 
 /// The axes of `[variants]`.

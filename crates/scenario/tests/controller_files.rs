@@ -180,8 +180,12 @@ fn a_resolved_scenario_finds_the_same_file_again_or_says_that_it_has_changed() {
     // Where there is no such folder the contents take its place.
     let files = scenario.variants()[0].controller_files();
     assert_eq!(files.keys().collect::<Vec<_>>(), ["mine.py"]);
-    let elsewhere =
-        Scenario::from_resolved_with(resolved, None, files.clone(), Some(Arc::new(Renos::default())));
+    let elsewhere = Scenario::from_resolved_with(
+        resolved,
+        None,
+        files.clone(),
+        Some(Arc::new(Renos::default())),
+    );
     assert_eq!(hash(&scenario), hash(&elsewhere.unwrap()));
     std::fs::write(folder.join("mine.py"), "another file").unwrap();
     let error = messages(&read(Some(Arc::new(Renos::default()))).unwrap_err());

@@ -175,3 +175,23 @@ fn a_variant_overrides_so_many_values_and_no_more() {
         "6000 values are overridden here, more than 5000"
     );
 }
+
+#[test]
+fn variants_multiply_up_to_so_many_values() {
+    let mut text = with_flows("{ from = \"S1\", to = \"D1\" }");
+    text.push_str("[variants.a.v]\n");
+    for number in 0..4900 {
+        let _ = writeln!(text, "\"traffic.flows.x{number}\" = 1");
+    }
+    for number in 0..5000 {
+        let _ = writeln!(text, "[variants.b.w{number}]");
+    }
+    let began = Instant::now();
+    let said = messages(&text, None);
+    assert!(began.elapsed() < Duration::from_secs(10));
+    assert!(
+        said.iter()
+            .any(|each| each.starts_with("all variants together have 24")),
+        "{said:?}"
+    );
+}

@@ -52,7 +52,8 @@ def messages() -> Console:
 
 
 def _console(*, stderr: bool) -> Console:
-    console = VisibleConsole(stderr=stderr, highlight=False, soft_wrap=False)
+    # Names from scenarios, folders and files are printed, and no text of ours has markup.
+    console = VisibleConsole(stderr=stderr, highlight=False, soft_wrap=False, markup=False)
     if not console.is_terminal:
         console.width = PIPE_WIDTH
     elif console.width > MAX_WIDTH:

@@ -14,6 +14,7 @@ Whatever the code, no file is left half written.
 from __future__ import annotations
 
 import re
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn, cast
@@ -52,6 +53,8 @@ def guarded(call: Callable[[], object]) -> NoReturn:
     """Run the command line; leave with the exit code that its end calls for."""
     _tolerate_encodings()
     try:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as `__main__` has left it
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         check_surroundings()
         code = call()
     except ScenarioError as error:

@@ -115,7 +115,7 @@ def _write(export: Export, how: Format, out: Path | None) -> None:
     if out is None:
         write(export, how.value, _Visible(sys.stdout) if sys.stdout.isatty() else sys.stdout)
         return
-    with Interrupt() as interrupt, whole_file(out) as draft:
+    with Interrupt() as interrupt, whole_file(out, follow=True) as draft:
 
         def check() -> None:
             if interrupt.raised:

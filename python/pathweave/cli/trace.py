@@ -50,7 +50,7 @@ def trace(
     found = search([folder])
     stored = choose([each for scenario in found.scenarios for each in scenario.runs], run)
     path = out or Path(f"{stored.folder.name}.perfetto-trace")
-    with Interrupt() as interrupt, whole_file(path) as draft, draft.open("wb") as file:
+    with Interrupt() as interrupt, whole_file(path, follow=True) as draft, draft.open("wb") as file:
         for place, packet in enumerate(packets(stored)):
             if place % _CHECK_EVERY == 0 and interrupt.raised:
                 raise KeyboardInterrupt

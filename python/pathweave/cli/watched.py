@@ -46,7 +46,7 @@ class Child:
                 [sys.executable, *sys.orig_argv[1:]],
                 stdin=file,
                 pass_fds=[theirs],
-                env={**os.environ, line.VARIABLE: str(theirs)},
+                env={**os.environ, line.VARIABLE: line.named(theirs)},
                 process_group=0,
             )
         os.close(theirs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from pathweave.results.jsonfile import json_text, write_json
 from pathweave.results.lock import locked
 from pathweave.results.read import read_run
 from pathweave.results.settings import folder_for, hash_in
-from pathweave.results.write import damage, take_place
+from pathweave.results.write import damage, own_files, take_place
 from pathweave.running.plan import prepare_folder, run_folder
 
 if TYPE_CHECKING:
@@ -205,14 +206,30 @@ def _joined(abouts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return about
 
 
-def _not_files(folder: str, names: list[str]) -> list[str]:
-    """What is not copied: pipes, devices, and links, which may lead anywhere."""
-    paths = {name: Path(folder, name) for name in names}
-    return [
-        name
-        for name, path in paths.items()
-        if path.is_symlink() or not (path.is_file() or path.is_dir())
-    ]
+_NOTES = 100
+"""Files that others have put beside a run: as many are copied, at most."""
+_NOTE_BYTES = 1 << 20
+"""How large such a file may be."""
+
+
+def _not_copied(run: Path) -> Callable[[str, list[str]], list[str]]:
+    """What of a run's folder is not copied.
+
+    A run's own files are, and small files beside them: notes. Pipes, devices and links are not.
+    """
+    own = own_files(run)
+
+    def left_out(folder: str, names: list[str]) -> list[str]:
+        notes = [name for name in sorted(names) if name not in own and _is_note(folder, name)]
+        copied = own | set(notes[:_NOTES])
+        return [name for name in names if name not in copied or Path(folder, name).is_symlink()]
+
+    return left_out
+
+
+def _is_note(folder: str, name: str) -> bool:
+    found = Path(folder, name).lstat()
+    return stat.S_ISREG(found.st_mode) and found.st_size <= _NOTE_BYTES
 
 
 def _copy(copy: Copy) -> None:
@@ -220,7 +237,7 @@ def _copy(copy: Copy) -> None:
     partial = layout.partial_folder(copy.to)
     shutil.rmtree(partial, ignore_errors=True)
     try:
-        shutil.copytree(copy.run.folder, partial, ignore=_not_files)
+        shutil.copytree(copy.run.folder, partial, ignore=_not_copied(copy.run.folder))
         wrong = damage(partial, copy.run.manifest)
         if wrong is not None:
             raise PathweaveError(f"{copy.run.folder} was changed while it was copied: {wrong}")

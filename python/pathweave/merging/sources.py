@@ -56,7 +56,7 @@ def read_sources(paths: Sequence[Path]) -> Sources:
     for path in paths:
         if not path.is_dir():
             raise InputError(f"there is no folder {path}")
-        folders = list(run_folders(path))
+        folders = list(run_folders(path, found.unusable))
         for folder in folders:
             _read_into(found, path, folder)
         if not folders:

@@ -40,7 +40,7 @@ from pathweave.results.read import search
 from pathweave.results.settings_compared import what_differs_in
 from pathweave.results.tables import published_tables
 from pathweave.results.units import count, duration, size_text
-from pathweave.results.wholefile import write_whole
+from pathweave.results.wholefile import make_folder, write_whole
 from pathweave.shown import in_page, visible_json
 
 if TYPE_CHECKING:
@@ -148,7 +148,8 @@ def build(
             painters.start()
         script = library(painters)
         found = search(folders)
-        target = out or _default_folder(folders)
+        base, name = (out, ()) if out is not None else _default_folder(folders)
+        target = make_folder(base, *name)
         scenarios = found.scenarios
         compared = comparisons(scenarios)
         palette = palette_of(
@@ -158,7 +159,7 @@ def build(
 
         def draw(below: str, figures: list[Figure], about: str) -> list[Figure]:
             if pictures:
-                folder = target / CHARTS / below
+                folder = make_folder(target, CHARTS, *([below] if below else []))
                 drawn.extend(
                     (folder, figure, picture(painters, figure, about)) for figure in figures
                 )
@@ -185,7 +186,6 @@ def build(
         changes = changed(folders, scenarios)
         apart = what_differs_in(scenarios)
         text = _page(parts, besides, apart, unusable, changes, script(), pictures=pictures)
-        target.mkdir(parents=True, exist_ok=True)
         page = target / PAGE
         write_whole(page, text.encode())
         charts: list[Path] = []
@@ -195,11 +195,12 @@ def build(
     return Built(page, charts, scenarios, unusable, changes)
 
 
-def _default_folder(folders: Sequence[Path]) -> Path:
+def _default_folder(folders: Sequence[Path]) -> tuple[Path, tuple[str]]:
+    """The folder in which the report's folder is, and the name of that."""
     if len(folders) == 1:
-        return folders[0] / "report"
+        return folders[0], ("report",)
     parents = {folder.resolve().parent for folder in folders}
-    return (folders[0].parent if len(parents) == 1 else Path()) / "report"
+    return (folders[0].parent if len(parents) == 1 else Path()), ("report",)
 
 
 def _about(scenario: StoredScenario) -> str:
@@ -292,7 +293,7 @@ def _work(hops: int, seconds: float) -> str:
 
 
 def _disk_use(scenario: StoredScenario) -> str:
-    total = sum(file.stat().st_size for run in scenario.runs for file in run.folder.iterdir())
+    total = sum(file.lstat().st_size for run in scenario.runs for file in run.folder.iterdir())
     return size_text(total)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -63,11 +64,11 @@ def search(paths: Iterable[Path]) -> Found:
     """
     folders: dict[Path, None] = {}
     given = list(paths)
+    unusable: list[Unusable] = []
     for path in given:
         _must_be_folder(path)
-        folders.update(dict.fromkeys(run_folders(path)))
+        folders.update(dict.fromkeys(run_folders(path, unusable)))
     scenarios: dict[tuple[Path, str], StoredScenario] = {}
-    unusable: list[Unusable] = []
     originals: dict[tuple[str, str, str], Path] = {}
     copies: dict[tuple[Path, Path], list[Path]] = {}
     for folder in folders:
@@ -121,24 +122,56 @@ def _none_usable(unusable: Sequence[Unusable]) -> str:
     return f"no run can be used: {unusable[0].reason}{more}"
 
 
-def run_folders(path: Path) -> Iterator[Path]:
-    """The folders of runs at or below `path`."""
+def run_folders(path: Path, unusable: list[Unusable]) -> Iterator[Path]:
+    """The folders of runs at or below `path`; `unusable` gets those that are not looked into.
+
+    Links are followed within `path` alone: who has made the folder may have led them anywhere.
+    """
+    top = path.resolve()
     seen: set[Path] = set()  # a link may lead back
-    waiting = [path.resolve()]
+    waiting = [top]
     while waiting:
         folder = waiting.pop()
         if folder in seen:
             continue
         seen.add(folder)
-        if (folder / layout.MANIFEST).exists():
-            yield folder
+        try:
+            if (folder / layout.MANIFEST).exists():
+                yield folder
+                continue
+            named = sorted(below for below in folder.iterdir() if not below.name.startswith("."))
+        except OSError as error:
+            unusable.append(Unusable(folder, f"{folder} cannot be read: {error.strerror}"))
             continue
-        named = sorted(below for below in folder.iterdir() if not below.name.startswith("."))
-        waiting += [below.resolve() for below in reversed(named) if below.is_dir()]
+        for below in reversed(named):
+            if not _is_folder(below):
+                continue
+            target = below.resolve()
+            if target.is_relative_to(top):
+                waiting.append(target)
+            else:
+                reason = f"{below} is a link out of {path}: give {target} itself to read it"
+                unusable.append(Unusable(below, reason))
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a link into what cannot be read
+        return False
+
+
+def _refuse_links(folder: Path) -> None:
+    """Raise `InputError` where a file of a run is a link: Pathweave makes none, others may."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_symlink() and entry.name.endswith((".json", ".parquet", ".pcapng")):
+                raise InputError(f"{entry.path} is a link, and no file of a run is one: remove it")
 
 
 def read_run(folder: Path) -> StoredRun:
     """The run in `folder`; raises `InputError` with why it cannot be used."""
+    _refuse_links(folder)
     manifest = read_json(folder / layout.MANIFEST)
     found = manifest.get("format")
     if found != layout.FORMAT:
@@ -215,6 +248,8 @@ def said_of(folder: Path, run: StoredRun) -> tuple[dict[str, Any], Settings]:
 def read_about(folder: Path) -> dict[str, Any]:
     """What stands in `scenario.json`; raises `InputError` where it is not as it is written."""
     path = folder / layout.SCENARIO
+    if path.is_symlink():
+        raise InputError(f"{path} is a link, and no file of results is one: remove it")
     about = read_json(path)
     check_about(path, about)
     for key, read in (("expected", Expected.from_json), ("sweeps", Sweep.from_json)):

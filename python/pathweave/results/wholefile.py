@@ -7,6 +7,7 @@ import os
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from pathweave.errors import InputError
 from pathweave.results.owner import abandoned, owner
 
 if TYPE_CHECKING:
@@ -17,17 +18,21 @@ _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def whole_file(path: Path, *, follow: bool = False) -> Iterator[Path]:
     """A draft beside `path` to write to; it takes the place of `path` when the context ends well.
 
-    Whatever ends the context otherwise, an interruption or a full disk, leaves no draft, and what
+    A symbolic link at `path` is replaced: a folder from elsewhere can have links to any file. With
+    `follow`, for paths that the user has given, the file that the link names is replaced. Whatever
+    ends the context otherwise, an interruption or a full disk, leaves no draft, and what
     stood at `path` stays. Drafts of killed processes are deleted. A device or a pipe is written to
     as it is. Raises `OSError` with `path` when the draft cannot be written or take its place.
     """
-    if path.exists() and not path.is_file():
+    link = path.is_symlink() and not follow
+    if not link and path.exists() and not path.is_file():
         yield path
         return
-    target = path.resolve()  # a symbolic link goes on to name the same file
+    # A link that is followed goes on to name the same file.
+    target = path.parent.resolve() / path.name if link else path.resolve()
     for draft in abandoned_drafts(target):
         with suppress(OSError):
             draft.unlink(missing_ok=True)
@@ -46,6 +51,20 @@ def whole_file(path: Path) -> Iterator[Path]:
     finally:
         with suppress(NotADirectoryError):  # there is no such folder, and so no draft
             draft.unlink(missing_ok=True)
+
+
+def make_folder(base: Path, *below: str) -> Path:
+    """The folder at the end of these names below `base`, made where it is not there.
+
+    Raises `InputError` where one of them is a symbolic link, which may lead anywhere.
+    """
+    folder = base
+    for name in below:
+        folder = folder / name
+        if folder.is_symlink():
+            raise InputError(f"{folder} is a link, through which nothing is written: remove it")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -291,14 +291,14 @@ def clear_replaced(replaced: Path, folder: Path) -> None:
     if not folder.exists():
         replaced.rename(folder)
         return
-    own = _own_files(replaced) | _own_files(folder)
+    own = own_files(replaced) | own_files(folder)
     for path in replaced.iterdir():
         if path.name not in own:
             path.rename(folder / path.name)
     shutil.rmtree(replaced, ignore_errors=True)
 
 
-def _own_files(folder: Path) -> set[str]:
+def own_files(folder: Path) -> set[str]:
     """Names of the files that Pathweave writes into the folder of a run."""
     try:
         manifest = read_json(folder / layout.MANIFEST)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 VARIABLE: Final = "PATHWEAVE_LINE"
-"""Has the number of the line's descriptor, for the child alone."""
+"""Has the number of the line's descriptor and of the parent's process, for the child alone."""
 LOADED: Final = "loaded "
 """Begins what is said of a file that is about to be executed; its path follows."""
 HEARD: Final = "heard"
@@ -27,15 +28,25 @@ DONE: Final = "done "
 _descriptor: int | None = None
 
 
+def named(descriptor: int) -> str:
+    """What the variable says to a child of this process."""
+    return f"{descriptor} {os.getpid()}"
+
+
 def attach() -> int | None:
-    """Take the line that this process was given; None if it was given none."""
+    """Take the line that this process was given; None if it was given none.
+
+    An environment that somebody has copied names another parent.
+    """
     global _descriptor  # noqa: PLW0603 - a process has one
-    text = os.environ.pop(VARIABLE, None)
-    if text is None or not text.isdecimal():
+    text, _, parent = os.environ.pop(VARIABLE, "").partition(" ")
+    if not text.isdecimal() or parent != str(os.getppid()):
         return None
     try:
+        if not stat.S_ISFIFO(os.fstat(int(text)).st_mode):
+            return None
         os.set_inheritable(int(text), False)
-    except (OSError, OverflowError):  # it belongs to an environment that somebody has copied
+    except (OSError, OverflowError):
         return None
     _descriptor = int(text)
     return _descriptor

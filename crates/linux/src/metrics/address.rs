@@ -2,6 +2,8 @@
 
 use crate::{Failure, run_folder};
 use rustix::fs::Mode;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 use rustix::process::{getegid, umask};
 use rustix::thread::{Gid, set_thread_gid};
 use std::ffi::CString;
@@ -10,7 +12,7 @@ use std::fs;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -120,10 +122,7 @@ impl fmt::Display for Address {
 /// Replaces a socket that nobody listens on any more.
 fn unix(path: &Path, group: Option<&Group>) -> io::Result<UnixListener> {
     let is_socket = fs::symlink_metadata(path).is_ok_and(|about| about.file_type().is_socket());
-    if is_socket
-        && UnixStream::connect(path)
-            .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
-    {
+    if is_socket && is_abandoned(path)? {
         fs::remove_file(path)?;
     }
     // The socket is created with its final group and mode. Changing them afterwards would follow a path that others may
@@ -147,6 +146,18 @@ fn unix(path: &Path, group: Option<&Group>) -> io::Result<UnixListener> {
         }
     }
     bound
+}
+
+/// Whether nobody listens on a socket. A listener that accepts nothing is not waited for.
+fn is_abandoned(path: &Path) -> io::Result<bool> {
+    let socket = socket_with(
+        AddressFamily::UNIX,
+        SocketType::STREAM,
+        SocketFlags::NONBLOCK | SocketFlags::CLOEXEC,
+        None,
+    )?;
+    let answer = connect(&socket, &SocketAddrUnix::new(path)?);
+    Ok(answer == Err(Errno::CONNREFUSED))
 }
 
 #[cfg(test)]
