@@ -32,7 +32,7 @@ def test_the_generator_makes_what_it_says_and_the_same_again() -> None:
         "results folders": 41 * 6,
         "traces and CDFs": 70,
         "controllers": 49,
-        "environments": 50,
+        "environments": 53,
     }
     names = [f"{each.kind}: {each.name}" for each in kinds.everything(SEED)]
     assert names == [f"{each.kind}: {each.name}" for each in kinds.everything(SEED)]

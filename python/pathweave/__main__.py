@@ -9,7 +9,7 @@ import signal
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-from pathweave.cli.app import main  # noqa: E402 - the signal comes first
+from pathweave.cli.app import main
 
 if __name__ == "__main__":
     main()

@@ -45,6 +45,7 @@ _CASES: dict[str, dict[str, Any]] = {
     "full errors": {"streams": {2: "/dev/full"}},
     "address space of 400 MiB": {"limits": {resource.RLIMIT_AS: 400 * _MEBIBYTE}},
     "address space of 1200 MiB": {"limits": {resource.RLIMIT_AS: 1200 * _MEBIBYTE}},
+    "data of 100 MiB": {"limits": {resource.RLIMIT_DATA: 100 * _MEBIBYTE}},
     "20 open files": {"limits": {resource.RLIMIT_NOFILE: 20}},
     "files of 0 bytes": {"limits": {resource.RLIMIT_FSIZE: 0}},
     "files of 1 KiB": {"limits": {resource.RLIMIT_FSIZE: 1024}},

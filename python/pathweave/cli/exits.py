@@ -53,8 +53,7 @@ def guarded(call: Callable[[], object]) -> NoReturn:
     """Run the command line; leave with the exit code that its end calls for."""
     _tolerate_encodings()
     try:
-        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # as `__main__` has left it
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        _take_over_ctrl_c()
         check_surroundings()
         code = call()
     except ScenarioError as error:
@@ -90,6 +89,12 @@ def guarded(call: Callable[[], object]) -> NoReturn:
             _say(text)
         code = FAILED
     sys.exit(code if isinstance(code, int) else DONE)
+
+
+def _take_over_ctrl_c() -> None:
+    """From now on Ctrl-C is an error in a line; until now it ended the process: see `__main__`."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _outside(error: OSError | UnicodeEncodeError | MemoryError) -> tuple[str, int]:

@@ -6,16 +6,31 @@ import os
 import resource
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from pathweave.errors import PathweaveError
 from pathweave.reading import require_utf8
 
 _MEBIBYTE: Final = 1 << 20
-_LEAST: Final = 1536 * _MEBIBYTE
-"""Addresses that the libraries take, most of which are never used."""
-_LEAST_BY_CORE: Final = 256 * _MEBIBYTE
-"""The same of their threads on each core."""
+
+
+class _Need(NamedTuple):
+    """What the libraries need of a limited resource."""
+
+    resource: int
+    name: str
+    option: str
+    """The option of `ulimit` that limits it."""
+    least: int
+    by_core: int
+    """More for their threads, for each core."""
+
+
+_NEEDS: Final = (
+    # Most of these addresses are never used.
+    _Need(resource.RLIMIT_AS, "the address space", "-v", 1536 * _MEBIBYTE, 256 * _MEBIBYTE),
+    _Need(resource.RLIMIT_DATA, "the data segment", "-d", 512 * _MEBIBYTE, 128 * _MEBIBYTE),
+)
 _LIGHT: Final = ("init", "check", "list", "explain", "schema", "kernel")
 """Verbs that load none of these libraries."""
 
@@ -28,11 +43,14 @@ def check_surroundings() -> None:
     for argument in sys.argv[1:]:
         require_utf8(Path(argument))
     verb = next((each for each in sys.argv[1:] if not each.startswith("-")), "init")
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    needed = _LEAST + _LEAST_BY_CORE * len(os.sched_getaffinity(0))
-    if verb not in _LIGHT and limit != resource.RLIM_INFINITY and limit < needed:
-        raise PathweaveError(
-            f"the address space is limited to {limit // _MEBIBYTE} MiB (ulimit -v), and"
-            f" {needed // _MEBIBYTE} MiB are needed here: raise the limit, or limit memory by other"
-            " means, such as a control group"
-        )
+    if verb in _LIGHT:
+        return
+    for need in _NEEDS:
+        limit, _ = resource.getrlimit(need.resource)
+        needed = need.least + need.by_core * len(os.sched_getaffinity(0))
+        if limit != resource.RLIM_INFINITY and limit < needed:
+            raise PathweaveError(
+                f"{need.name} is limited to {limit // _MEBIBYTE} MiB (ulimit {need.option}), and"
+                f" {needed // _MEBIBYTE} MiB are needed here: raise the limit, or limit memory by"
+                " other means, such as a control group"
+            )
