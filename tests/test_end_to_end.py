@@ -306,3 +306,21 @@ def test_threads_change_nothing_but_the_time(tmp_path: Path) -> None:
     assert len(hashes) == 1
     variant = core().load(str(scenario), None, [], [], None).variants[0]
     assert variant.prepare(1).most_threads >= 3
+
+
+def test_the_events_of_a_flow_are_printed_and_nothing_is_kept(tmp_path: Path) -> None:
+    write(tmp_path, "20 ms")
+    choice = ("--only", "scheme=DCTCP", "--seeds", "1")
+    done = real(tmp_path, "run", "small.toml", *choice, "--trace-events", "flow=0")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert all(re.match(r"\d+\.\d{9} s  subflow 0  window ", line) for line in lines)
+    assert f"{len(lines)} events of flow 0; no results are kept" in done.stderr
+    assert not (tmp_path / "results").exists()
+    for wrong, said in [
+        ((*choice, "--trace-events", "flow=9999"), (1, "nothing has happened to flow 9999")),
+        ((*choice, "--trace-events", "3"), (2, "write flow=3")),
+        (("--trace-events", "flow=0"), (2, "choose one with --only and --seeds 1")),
+    ]:
+        done = real(tmp_path, "run", "small.toml", *wrong)
+        assert (done.returncode, said[1] in done.stderr) == (said[0], True), done.stderr

@@ -20,6 +20,7 @@ mod extent;
 mod faults;
 mod finishes;
 mod flow;
+mod flow_events;
 mod flow_list;
 mod flow_rates;
 mod flow_set;
@@ -69,6 +70,7 @@ mod workload;
 pub use capture::Capture;
 pub use division::most_threads;
 pub use execution::{Cut, Execution, Prefetching, Turns};
+pub use flow_events::FlowEvent;
 pub use fluid::{
     Allocation, Allocator, Answer, FluidFlow, FluidPath, Life, Optimum, Problem, candidates,
     optimum_in_hindsight,

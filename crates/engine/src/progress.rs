@@ -1,11 +1,12 @@
 //! How far a run is, readable from another thread, and the wish to end it early.
 
 use crate::faults::FirstFault;
+use crate::flow_events::FlowEvent;
 use pathweave_control::Faults;
 use pathweave_units::Time;
 use rustix::time::{ClockId, clock_gettime};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// CPU time of the present thread.
@@ -27,6 +28,8 @@ pub struct Progress {
     others_cpu: AtomicU64,
     cancelled: AtomicBool,
     faults: Arc<FirstFault>,
+    /// What has happened to the flow that is watched, and has not been taken.
+    events: Mutex<Vec<FlowEvent>>,
 }
 
 impl Progress {
@@ -61,6 +64,15 @@ impl Progress {
     /// CPU time of the threads that the run has started and that are over.
     pub fn others_cpu(&self) -> Duration {
         Duration::from_nanos(self.others_cpu.load(Relaxed))
+    }
+
+    /// What has happened to the flow that the plan watches, since this was last called.
+    pub fn take_events(&self) -> Vec<FlowEvent> {
+        std::mem::take(&mut *self.events.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+    pub(crate) fn add_events(&self, events: &mut Vec<FlowEvent>) {
+        let mut all = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        all.append(events);
     }
 
     /// Where the run's controllers say that they cannot go on.

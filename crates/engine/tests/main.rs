@@ -15,6 +15,7 @@ mod explicit;
 mod extents;
 mod failing_paths;
 mod failures;
+mod flow_events;
 mod fluid;
 mod fmp;
 mod hardship;

@@ -134,6 +134,12 @@ impl Run {
         Ok(progress)
     }
 
+    /// What has happened to the flow whose events were asked for, since the last call: a line each.
+    fn events(&self) -> Vec<String> {
+        let events = self.progress.take_events();
+        events.iter().map(ToString::to_string).collect()
+    }
+
     /// Asks it to end soon, without results.
     fn cancel(&self) {
         self.progress.cancel();

@@ -382,9 +382,14 @@ impl Variant {
             .map(|paths| paths.into_iter().map(path).collect())
             .collect())
     }
-    /// A run that has not started. It takes up to this many threads, as far as they are worth it.
-    #[pyo3(signature = (seed, threads = 1))]
-    fn prepare(&self, py: Python<'_>, seed: u64, threads: usize) -> Run {
-        py.detach(|| Run::new(self.inner().plan(seed), threads))
+    /// A run that has not started. It takes up to this many threads, as far as they are worth it. `events` is the number
+    /// of a flow whose events [`Run`] tells.
+    #[pyo3(signature = (seed, threads = 1, events = None))]
+    fn prepare(&self, py: Python<'_>, seed: u64, threads: usize, events: Option<u32>) -> Run {
+        py.detach(|| {
+            let mut plan = self.inner().plan(seed);
+            plan.record.events = events;
+            Run::new(plan, threads)
+        })
     }
 }

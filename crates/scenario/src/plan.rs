@@ -279,6 +279,9 @@ pub struct Record {
     pub map: Option<Time>,
     /// Flows whose packets are captured at their source hosts.
     pub packets: Vec<CapturedFlow>,
+    /// The number of a flow whose events are told while the run goes on. No scenario asks for them; who debugs a
+    /// controller does.
+    pub events: Option<u32>,
 }
 
 /// A flow whose packets are captured.

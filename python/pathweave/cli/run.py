@@ -93,6 +93,14 @@ def run(
             "--dry-run", help="Only say what would be run, and about how long it would take."
         ),
     ] = False,
+    trace_events: Annotated[
+        str | None,
+        typer.Option(
+            help="Print each event at the source of one flow, by its number: flow=3. For those who"
+            " debug a controller; no results are kept.",
+            metavar="flow=N",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Simulate a scenario: all its variants and seeds.
@@ -110,8 +118,12 @@ def run(
     Example: pathweave run papers/xmp/tab1.toml --only scheme=XMP-4 --seeds 3
 
     A sweep: pathweave run papers/xmp/fig1.toml --sweep fabric.queue.limit=25,50,100
+
+    A flow: pathweave run papers/xmp/tab1.toml --only scheme=XMP-4 --only pattern=Permutation
+    --seeds 1 --trace-events flow=3
     """
     from pathweave.cli import estimates
+    from pathweave.cli.flow_events import parse_flow, print_events
     from pathweave.cli.outcome import finish_as_json
     from pathweave.cli.reach import cores_of, reached
     from pathweave.cli.warned import warn_before_run
@@ -141,6 +153,9 @@ def run(
     check_baseline(session, baseline)
     say_copies(session)
     warn_before_run(session)
+    if trace_events is not None:
+        print_events(session, parse_flow(trace_events))
+        return
     if request.beside:
         from pathweave.cli.optimum import check
 

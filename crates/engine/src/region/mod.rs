@@ -18,6 +18,7 @@ mod prefetch;
 mod recorder;
 mod recording;
 mod spray;
+mod watching;
 
 pub(crate) use by_node::{ByNode, window};
 pub(crate) use carried::{Carried, RegionId};
@@ -279,10 +280,10 @@ impl<P: Ports> Region<P> {
                     receiving.on_timer(timer, now, &mut out);
                 } else {
                     sending.on_timer(timer, now, &mut out);
-                    if self.recorder.suspensions
+                    if self.recorder.follows_controllers()
                         && let End::Sending(subflow) = timer.end()
                     {
-                        self.record_suspensions(self.sending.connection(subflow), now);
+                        self.controller_has_acted(self.sending.connection(subflow), now);
                     }
                 }
             }
@@ -295,9 +296,7 @@ impl<P: Ports> Region<P> {
     pub fn start(&mut self, connection: SendingId, now: Time) {
         let (sending, _, mut out) = self.halves(now);
         sending.start(connection, now, &mut out);
-        if self.recorder.suspensions {
-            self.record_suspensions(connection, now);
-        }
+        self.controller_has_acted(connection, now);
     }
 
     /// Deals with what the halves have said.
@@ -342,9 +341,7 @@ impl<P: Ports> Region<P> {
                 }
                 Notice::Closed(connection) => {
                     // If it was told to stop, no later packet would trigger this.
-                    if self.recorder.suspensions {
-                        self.record_suspensions(connection, now);
-                    }
+                    self.controller_has_acted(connection, now);
                     let flow = self.sending.flow(connection);
                     self.reports.push(Notification::Closed { flow });
                 }

@@ -1,5 +1,6 @@
 //! What a region records of its subflows.
 
+use super::watching::WatchedFlow;
 use crate::capture::Recording;
 use crate::extent::{Course, Samples};
 use crate::series::{RttRow, SuspensionRow, WindowRow};
@@ -51,6 +52,8 @@ pub(crate) struct RegionRecorder {
     pub suspension_rows: Vec<SuspensionRow>,
     /// By the flow's number.
     pub captures: BTreeMap<u32, Recording>,
+    /// The flow whose events are told.
+    pub watched: Option<Box<WatchedFlow>>,
     /// Packets that arrive up to then may have begun to arrive before an interval ended.
     pub straddling_until: Option<Time>,
     /// Whether the plan wants something to be looked at whenever a packet arrives.
@@ -65,7 +68,8 @@ impl RegionRecorder {
         let records_packets = record.windows.is_some()
             || record.rtts.is_some()
             || record.suspensions
-            || !record.packets.is_empty();
+            || !record.packets.is_empty()
+            || record.events.is_some();
         RegionRecorder {
             windows: record.windows,
             rtts: record.rtts,
@@ -76,6 +80,7 @@ impl RegionRecorder {
             rtt_rows: Vec::new(),
             suspension_rows: Vec::new(),
             captures: BTreeMap::new(),
+            watched: record.events.map(WatchedFlow::new),
             straddling_until: None,
             records_packets,
             watches_packets: records_packets,
@@ -110,6 +115,12 @@ impl RegionRecorder {
             self.received.resize(place + 1, 0.0);
         }
         &mut self.received[place]
+    }
+
+    /// Whether it matters what controllers do when timers expire.
+    #[inline]
+    pub fn follows_controllers(&self) -> bool {
+        self.suspensions || self.watched.is_some()
     }
 
     /// Whether a packet that arrives now may have begun to arrive before an interval ended.

@@ -87,9 +87,7 @@ impl<P: Ports> Region<P> {
                 if self.recorder.rtts.is_some() {
                     self.record_rtt_if_sampled(subflow, now);
                 }
-                if self.recorder.suspensions {
-                    self.record_suspensions(self.sending.connection(subflow), now);
-                }
+                self.controller_has_acted(self.sending.connection(subflow), now);
             }
             End::Receiving(subflow) => {
                 if self.recoveries.any_pending() {

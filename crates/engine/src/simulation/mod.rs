@@ -373,6 +373,22 @@ impl<'p, P: Ports> Simulation<'p, P> {
             heard.clear();
             self.regions.take_back(number - 1, heard);
         }
+        if self.plan.record.events.is_some() {
+            self.tell_events();
+        }
+    }
+
+    /// Hands on what has happened to the flow that is watched.
+    #[cold]
+    #[inline(never)]
+    fn tell_events(&mut self) {
+        for region in self.regions.iter_mut() {
+            if let Some(watched) = &mut region.recorder.watched
+                && !watched.events.is_empty()
+            {
+                self.progress.add_events(&mut watched.events);
+            }
+        }
     }
 
     fn hear(&mut self, report: &Notification) {

@@ -317,6 +317,7 @@ pub(super) fn record(
         suspensions: table.suspensions,
         map,
         packets: packets::packets(table.packets.as_ref(), groups, problems),
+        events: None,
     }
 }
 
