@@ -1,11 +1,11 @@
 //! From a plan to what a run works on.
 
-use crate::arrival_times::ArrivalTimes;
 use crate::base_rtt::longest_base_rtt;
-use crate::link_schedule::LinkSchedule;
-use crate::ranks::Ranks;
-use crate::scheduler::Scheduler;
-use crate::wheel::Wheel;
+use crate::schedule::arrival_times::ArrivalTimes;
+use crate::schedule::link_schedule::LinkSchedule;
+use crate::schedule::ranks::Ranks;
+use crate::schedule::scheduler::Scheduler;
+use crate::schedule::wheel::Wheel;
 use pathweave_control::{Algorithm, Controller, Ecn, MarksAsLosses, Parameters, Scheme, Seat};
 use pathweave_fabric::Fabric;
 use pathweave_fabric::routing::{Router, RoutingKind};

@@ -1,10 +1,10 @@
 //! The schedule, a timing wheel and a heap, against a sorted map, with the feature `checks`.
 
-use crate::alarm::Alarm;
-use crate::link_schedule::LinkSchedule;
-use crate::ranks::Ranks;
-use crate::scheduler::{Event, Scheduler};
-use crate::wheel::Wheel;
+use crate::schedule::alarm::Alarm;
+use crate::schedule::link_schedule::LinkSchedule;
+use crate::schedule::ranks::Ranks;
+use crate::schedule::scheduler::{Event, Scheduler};
+use crate::schedule::wheel::Wheel;
 use pathweave_network::{LinkEvent, LinkEvents, LinkSetup, Places, PortId};
 use pathweave_units::{Rate, Time};
 use std::collections::BTreeMap;

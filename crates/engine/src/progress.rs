@@ -1,7 +1,7 @@
 //! How far a run is, readable from another thread, and the wish to end it early.
 
 use crate::faults::FirstFault;
-use crate::flow_events::FlowEvent;
+use crate::flows::events::FlowEvent;
 use pathweave_control::Faults;
 use pathweave_units::Time;
 use rustix::time::{ClockId, clock_gettime};

@@ -1,10 +1,10 @@
 //! Runs a plan and gives its results.
 
-use crate::division;
 use crate::execution::{Cut, Execution};
 use crate::fluid::{self, Allocator};
 use crate::outcome::RunError;
 use crate::progress::Progress;
+use crate::regions::division;
 use crate::results::{Output, output};
 use crate::simulation::{simulate, simulate_with_departure_ports};
 use pathweave_scenario::Plan;

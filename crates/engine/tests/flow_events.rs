@@ -67,7 +67,10 @@ fn an_event_says_what_has_changed() {
     };
     let packets: u64 = told.iter().filter_map(acked).sum();
     let rows = table(&output, "subflows");
-    let own = rows.integers("flow").iter().zip(rows.integers("sent_packets"));
+    let own = rows
+        .integers("flow")
+        .iter()
+        .zip(rows.integers("sent_packets"));
     let retransmitted = rows
         .integers("flow")
         .iter()

@@ -45,6 +45,7 @@ mod schema;
 mod seeds;
 mod sha256;
 mod sizes;
+mod sources;
 mod suggest;
 mod sweep;
 mod text;
@@ -61,6 +62,7 @@ pub use plan::{
 pub use presets::{Preset, presets};
 pub use resolve::Convert;
 pub use results_version::RESULTS_VERSION;
-pub use scenario::{Scenario, Selection, Variant, check};
+pub use scenario::{Scenario, Variant};
 pub use schema::{schema, schema_of_types};
+pub use sources::{Selection, check};
 pub use sweep::{Numbers, Sweep};

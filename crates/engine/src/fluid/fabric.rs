@@ -1,7 +1,7 @@
 //! Links whose packets are not looked at: what they could carry, and what they did.
 
-use crate::capacity::Capacity;
-use crate::measurement_windows::LinkCounters;
+use crate::measurement::capacity::Capacity;
+use crate::measurement::measurement_windows::LinkCounters;
 use pathweave_network::LinkStatistics;
 use pathweave_scenario::{Change, LinkChange, Plan};
 use pathweave_units::{Rate, Time};

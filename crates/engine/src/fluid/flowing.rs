@@ -4,17 +4,17 @@ use super::fabric::FluidFabric;
 use super::paths::{FlowPaths, check_sources};
 use super::{Allocator, Answer, FluidFlow, FluidPath, Problem};
 use crate::build;
-use crate::ideal::ideal;
-use crate::measurement_windows::{
+use crate::flows::ideal::ideal;
+use crate::flows::paths::PathList;
+use crate::flows::workload::Workload;
+use crate::measurement::measurement_windows::{
     CountersAtStart, FlowShares, MeasurementWindow, measurement_windows,
 };
+use crate::measurement::recovery::Recoveries;
 use crate::outcome::{RunError, Verdict};
-use crate::paths::PathList;
-use crate::record::{Record, Switches};
-use crate::recovery::Recoveries;
-use crate::rows::{Rtts, SubflowColumns, SubflowRow, TotalsColumns};
-use crate::traffic_agenda::{Act, TrafficAgenda, Whose};
-use crate::workload::Workload;
+use crate::results::record::{Record, Switches};
+use crate::results::rows::{Rtts, SubflowColumns, SubflowRow, TotalsColumns};
+use crate::schedule::traffic_agenda::{Act, TrafficAgenda, Whose};
 use pathweave_fabric::routing::Router;
 use pathweave_scenario::Plan;
 use pathweave_units::{Bytes, Rate, Time};

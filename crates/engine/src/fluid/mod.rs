@@ -1,7 +1,7 @@
 //! Flows as rates: the traffic and the paths of a simulation, with somebody else deciding the rates.
 //!
 //! Between two changes (a flow comes or goes, a link changes) rates are constant. At each change an
-//! [`Allocator`] is asked for new ones. [`crate::flow`] lets the traffic react to them: a flow ends when its
+//! [`Allocator`] is asked for new ones. [`crate::flows::flow`] lets the traffic react to them: a flow ends when its
 //! rate has carried its bytes. [`optimum_in_hindsight`] takes the starts and ends of a run that has happened, so that
 //! what its flows had can be held against what they could have had.
 //!

@@ -1,9 +1,9 @@
 //! The paths of a flow whose packets are not looked at.
 
-use crate::flow::Flow;
-use crate::ideal::Ways;
+use crate::flows::flow::Flow;
+use crate::flows::ideal::Ways;
+use crate::flows::paths::{PathList, SubflowPaths};
 use crate::outcome::RunError;
-use crate::paths::{PathList, SubflowPaths};
 use pathweave_fabric::routing::Router;
 use pathweave_fabric::{LinkId, base_rtt};
 use pathweave_scenario::Plan;

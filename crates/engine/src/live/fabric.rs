@@ -1,20 +1,20 @@
 //! Ports, queues and links, played at times that somebody else tells.
 
-use crate::beat::Beat;
 use crate::build;
-use crate::capacity::Capacity;
-use crate::extent::QueueCourse;
-use crate::map::{LinkMap, MapRow};
-use crate::measurement_windows::{
+use crate::flows::routing::Routing;
+use crate::measurement::capacity::Capacity;
+use crate::measurement::extent::QueueCourse;
+use crate::measurement::map::{LinkMap, MapRow};
+use crate::measurement::measurement_windows::{
     CountersAtStart, FlowShares, MeasurementWindow, link_counters, measurement_windows,
 };
+use crate::measurement::rates::Rates;
+use crate::measurement::series::QueueRow;
+use crate::measurement::straddling::Straddling;
 use crate::outcome::RunError;
-use crate::rates::Rates;
-use crate::record::Buffer;
-use crate::routing::Routing;
-use crate::scheduler::{Event, Scheduler};
-use crate::series::QueueRow;
-use crate::straddling::Straddling;
+use crate::results::record::Buffer;
+use crate::schedule::beat::Beat;
+use crate::schedule::scheduler::{Event, Scheduler};
 use pathweave_fabric::LinkId;
 use pathweave_network::{
     Arrival, FifoPorts, Header, LinkEvent, LinkStatistics, Network, Plain, RouteId,

@@ -3,12 +3,12 @@
 use super::hosts::{FlowOrder, Hosts};
 use super::run::{Live, Recorded, Run};
 use crate::build;
-use crate::ideal::{Ways, ideal};
-use crate::measurement_windows::{FlowShares, MeasurementWindow};
-use crate::paths::SubflowPaths;
-use crate::rates::Rates;
-use crate::recovery::{Failure, Hit};
-use crate::rows::{FlowTotals, Rtts, SubflowRow};
+use crate::flows::ideal::{Ways, ideal};
+use crate::flows::paths::SubflowPaths;
+use crate::measurement::measurement_windows::{FlowShares, MeasurementWindow};
+use crate::measurement::rates::Rates;
+use crate::measurement::recovery::{Failure, Hit};
+use crate::results::rows::{FlowTotals, Rtts, SubflowRow};
 use pathweave_fabric::{LinkId, base_rtt};
 use pathweave_random::Stream;
 use pathweave_scenario::Change;

@@ -2,18 +2,20 @@
 
 use super::fabric::FabricRecord;
 use super::hosts::{Hosts, SenderLimits};
-use crate::beat::Beat;
-use crate::extent::{Course, Samples};
+use crate::flows::paths::{PathList, SubflowPaths};
+use crate::flows::routing::Routing;
+use crate::flows::workload::Workload;
+use crate::measurement::extent::{Course, Samples};
+use crate::measurement::recovery::Recoveries;
+use crate::measurement::series::Series;
 use crate::outcome::{RunError, Verdict};
-use crate::paths::{PathList, SubflowPaths};
-use crate::record::{Record, Switches};
-use crate::recovery::Recoveries;
+use crate::results::record::{Record, Switches};
+use crate::results::rows::{
+    FlowTotals, SenderLimitColumns, SubflowColumns, SubflowRow, TotalsColumns,
+};
 use crate::results::{self, Output};
-use crate::routing::Routing;
-use crate::rows::{FlowTotals, SenderLimitColumns, SubflowColumns, SubflowRow, TotalsColumns};
-use crate::series::Series;
-use crate::traffic_agenda::{Act, TrafficAgenda};
-use crate::workload::Workload;
+use crate::schedule::beat::Beat;
+use crate::schedule::traffic_agenda::{Act, TrafficAgenda};
 use pathweave_fabric::LinkId;
 use pathweave_scenario::{Change, Plan, Sampling};
 use pathweave_transport::RttHistogram;

@@ -2,9 +2,9 @@
 
 use super::hosts::Hosts;
 use super::run::Run;
-use crate::beat::Beat;
-use crate::extent::{Course, Extent};
-use crate::series::{RttRow, WindowRow};
+use crate::measurement::extent::{Course, Extent};
+use crate::measurement::series::{RttRow, WindowRow};
+use crate::schedule::beat::Beat;
 use pathweave_scenario::Sampling;
 use pathweave_units::Time;
 

@@ -1,11 +1,11 @@
 //! The table of flows.
 
 use super::labels::host_labels;
-use crate::flow::{Ending, Flow};
-use crate::record::Record;
-use crate::rows::{TotalsColumns, seconds};
-use crate::table::{Column, Table};
-use crate::text_list::TextList;
+use crate::flows::flow::{Ending, Flow};
+use crate::results::record::Record;
+use crate::results::rows::{TotalsColumns, seconds};
+use crate::results::table::{Column, Table};
+use crate::results::text_list::TextList;
 use pathweave_fabric::Location;
 use pathweave_scenario::GroupPlan;
 

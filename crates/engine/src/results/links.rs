@@ -1,9 +1,9 @@
 //! The table of links.
 
 use super::labels::link_labels;
-use crate::measurement_windows::LinkShare;
-use crate::record::Record;
-use crate::table::{Column, Table};
+use crate::measurement::measurement_windows::LinkShare;
+use crate::results::record::Record;
+use crate::results::table::{Column, Table};
 use pathweave_network::LinkStatistics;
 
 pub(super) fn links(run: &Record<'_>) -> Table {

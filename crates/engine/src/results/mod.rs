@@ -1,5 +1,12 @@
 //! From counters to result tables.
 
+pub(crate) mod ended;
+pub(crate) mod hash;
+pub(crate) mod record;
+pub(crate) mod rows;
+pub(crate) mod table;
+pub(crate) mod text_list;
+
 mod agents;
 mod buffers;
 mod collectives;
@@ -15,12 +22,12 @@ mod series;
 mod subflows;
 mod waits;
 
-use crate::capture::Capture;
+use crate::measurement::capture::Capture;
 use crate::outcome::Verdict;
-use crate::record::Record;
-use crate::results_hash::results_hash;
-use crate::table::Table;
-use crate::text_list::TextList;
+use crate::results::hash::results_hash;
+use crate::results::record::Record;
+use crate::results::table::Table;
+use crate::results::text_list::TextList;
 use pathweave_units::Time;
 
 /// Sums over a run.

@@ -1,8 +1,8 @@
 //! The tables of time series.
 
 use super::labels::link_labels;
-use crate::series::{Series, SuspensionRow};
-use crate::table::{Column, Table};
+use crate::measurement::series::{Series, SuspensionRow};
+use crate::results::table::{Column, Table};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
 

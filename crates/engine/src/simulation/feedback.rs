@@ -5,7 +5,7 @@
 //! the run finds that nothing else is left to happen.
 
 use super::Simulation;
-use crate::beat::Beat;
+use crate::schedule::beat::Beat;
 use pathweave_network::Ports;
 use pathweave_random::Stream;
 use pathweave_units::Time;

@@ -1,9 +1,9 @@
 //! Flows come and go: traffic asks for them, and they leave their counters behind.
 
 use super::Simulation;
-use crate::alarm::Alarm;
-use crate::flow_table::Halves;
+use crate::flows::table::Halves;
 use crate::outcome::{RunError, Verdict};
+use crate::schedule::alarm::Alarm;
 use pathweave_network::Ports;
 use pathweave_units::Time;
 

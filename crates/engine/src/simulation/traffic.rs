@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use crate::outcome::Verdict;
-use crate::traffic_agenda::{Act, Entry, Whose};
+use crate::schedule::traffic_agenda::{Act, Entry, Whose};
 use pathweave_fabric::LinkId;
 use pathweave_network::Ports;
 use pathweave_transport::Stopped;

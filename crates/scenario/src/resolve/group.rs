@@ -1,9 +1,9 @@
 //! A traffic group: controller, transport, pattern.
 
+use super::scene::ANY_SEED;
 use super::subflows::subflows;
 use super::{
-    ANY_SEED, Problems, Scene, controller, listed_flows, load, packet_sizes, pattern, recordings,
-    size,
+    Problems, Scene, controller, listed_flows, load, packet_sizes, pattern, recordings, size,
 };
 use crate::names::name_problem;
 use crate::plan::{GroupPlan, ListedFlow, on_each_subflow};

@@ -34,13 +34,11 @@ use crate::schema::{File, Jitter, TransportTable};
 pub use problems::Convert;
 pub(crate) use problems::Problems;
 pub(crate) use queues::PortQueues;
+use scene::ANY_SEED;
 pub(crate) use scene::Scene;
 
 use hosts::Names;
 use pathweave_transport::HostPort;
-
-/// Any seed: it decides on the delays of links, and nothing is checked that depends on these.
-const ANY_SEED: u64 = 1;
 
 /// Checks a variant. Afterwards `file` holds every default written out, so that checking it again gives the same.
 /// `None` when there were problems.

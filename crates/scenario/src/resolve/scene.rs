@@ -5,6 +5,9 @@ use super::reach::Reach;
 use pathweave_fabric::Fabric;
 use pathweave_fabric::routing::RoutingKind;
 
+/// Any seed: it decides on the delays of links, and nothing is checked that depends on these.
+pub(super) const ANY_SEED: u64 = 1;
+
 /// Of one variant.
 pub(crate) struct Scene<'a> {
     pub fabric: &'a Fabric,
