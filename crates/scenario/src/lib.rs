@@ -34,6 +34,7 @@ mod loading;
 mod names;
 mod overrides;
 mod parse;
+mod patterns;
 mod plan;
 mod presets;
 mod read;

@@ -44,7 +44,7 @@ impl<T> Visitor<'_> for FromText<T> {
 macro_rules! quantity {
     ($name:ident, $inner:ty, $read:expr, $write:expr, $expected:literal, $example:literal, $pattern:literal, $help:literal) => {
         #[doc = $help]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) struct $name(pub $inner);
 
         impl<'de> Deserialize<'de> for $name {

@@ -2,17 +2,16 @@
 
 use super::scene::ANY_SEED;
 use super::subflows::subflows;
-use super::{
-    Problems, Scene, controller, listed_flows, load, packet_sizes, pattern, recordings, size,
-};
+use super::{Problems, Scene, controller, listed_flows, load, packet_sizes, pattern, size};
 use crate::names::name_problem;
+use crate::patterns::{InGroup, LoadCounts, PatternTable, largest};
 use crate::plan::{GroupPlan, ListedFlow, on_each_subflow};
 use crate::presets::{self, Preset};
-use crate::schema::{GroupKeys, GroupTable, LoadCounts, PatternTable, TransportTable};
+use crate::schema::{GroupKeys, GroupTable, TransportTable};
 use crate::suggest;
 use pathweave_control::{Algorithm, Parameters, Value};
 use pathweave_traffic::patterns::Listed;
-use pathweave_traffic::{Hosts, Pattern, Program, Size};
+use pathweave_traffic::{Hosts, Pattern, Program};
 use pathweave_transport::{Config, Reinject, Source};
 use pathweave_units::Bytes;
 use std::collections::HashSet;
@@ -41,6 +40,7 @@ pub(super) fn group(
         None => None,
     };
     let mut listed = Vec::new();
+    let mut counts = LoadCounts::Payload;
     let mut pattern = match &mut table.pattern {
         PatternTable::Flows(flows) => {
             let planned = listed_flows::listed_flows(flows, keys, steps, scene, problems);
@@ -65,47 +65,30 @@ pub(super) fn group(
                     ),
                 );
             }
-            match (&other, &keys.size) {
-                (PatternTable::Incast(incast), None) => {
-                    size = Some(Size::Fixed(incast.response.0));
-                }
-                (PatternTable::RequestResponse(exchanges), None) => {
-                    size = Some(Size::Fixed(exchanges.response.0));
-                }
-                (PatternTable::RequestResponse(_), Some(_)) => problems.wrong_key(
-                    &at("size"),
-                    "exchanges have the sizes request and response; remove size",
-                ),
-                (PatternTable::Incast(_), Some(_)) => problems.wrong_key(
-                    &at("size"),
-                    "incast jobs have the sizes request and response; remove size",
-                ),
-                (PatternTable::Collective(collective), None) => {
-                    size = Some(Size::Fixed(collective.bytes.0));
-                }
-                (PatternTable::Collective(_), Some(_)) => problems.wrong_key(
-                    &at("size"),
-                    "a collective operation has bytes, which say how much its flows send; remove size",
-                ),
-                (PatternTable::Trace(_) | PatternTable::Goal(_), None) => {}
-                (PatternTable::Trace(_) | PatternTable::Goal(_), Some(_)) => problems.wrong_key(
-                    &at("size"),
-                    "recorded flows have sizes of their own; remove size",
-                ),
-                (_, None) => problems.wrong(
+            let other = other.resolving()?;
+            counts = other.load_counts();
+            match (other.own_size(), &keys.size) {
+                (Some(own), None) => size = own.size,
+                (Some(own), Some(_)) => problems.wrong_key(&at("size"), own.why_no_other),
+                (None, None) => problems.wrong(
                     steps,
                     format!(
                         "group \"{}\" has no size; add size = \"64 KB\" or another, or \"unlimited\"",
                         keys.name
                     ),
                 ),
-                _ => {}
+                (None, Some(_)) => {}
             }
-            let pattern =
-                pattern::pattern(other, size.as_ref(), keys.subflows, steps, scene, problems);
+            let mut in_group = InGroup::new(steps, size.as_ref(), scene, problems);
+            let resolved = other.resolve(&mut in_group);
+            let resolved = resolved.filter(|_| !in_group.has_problems());
+            let pattern = resolved.map(|(pattern, pairs)| {
+                pattern::check_paths(&pairs, keys.subflows, steps, scene, problems);
+                pattern
+            });
             match &pattern {
-                Some(Pattern::Trace(trace)) => size = Some(recordings::largest(&trace.graph)),
-                Some(Pattern::Goal(goal)) => size = Some(recordings::largest(&goal.graph)),
+                Some(Pattern::Trace(trace)) => size = Some(largest(&trace.graph)),
+                Some(Pattern::Goal(goal)) => size = Some(largest(&goal.graph)),
                 _ => {}
             }
             pattern
@@ -121,11 +104,6 @@ pub(super) fn group(
     if let Some(config) = &mut config {
         config.source = source(keys, steps, problems);
     }
-    let counts = match &table.pattern {
-        PatternTable::Poisson(poisson) => poisson.load_counts,
-        PatternTable::Incast(incast) => incast.load_counts,
-        _ => LoadCounts::Payload,
-    };
     if let (LoadCounts::Wire, Some(config)) = (counts, &config) {
         match &mut pattern {
             Some(Pattern::Poisson(poisson)) => load::on_the_wire(&mut poisson.arrivals, config),

@@ -1,7 +1,7 @@
 //! Names of nodes: ranges, lookup, subsets of the hosts.
 
 use super::Problems;
-use crate::schema::HostsText;
+use crate::patterns::HostsText;
 use crate::suggest;
 use crate::text::Either;
 use pathweave_fabric::{Fabric, NodeId};

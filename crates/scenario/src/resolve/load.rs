@@ -25,7 +25,7 @@ const ALL_PATHS: u64 = 200_000;
 /// Paths on which a host's own cables are looked for.
 const HOST_PATHS: u64 = 64;
 
-pub(super) fn load(
+pub(crate) fn load(
     load: f64,
     layer: Option<&str>,
     pairs: &Pairs,

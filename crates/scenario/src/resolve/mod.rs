@@ -1,6 +1,5 @@
 //! From one variant's file to what is known of it: fills in every default, and checks what only the whole can tell.
 
-mod collective;
 mod controller;
 mod down;
 mod ending;
@@ -13,7 +12,7 @@ mod hosts;
 mod limits;
 mod links;
 mod listed_flows;
-mod load;
+pub(crate) mod load;
 mod map;
 mod packet_sizes;
 mod packets;
@@ -21,7 +20,6 @@ mod pattern;
 mod problems;
 mod queues;
 mod reach;
-mod recordings;
 mod run;
 mod scene;
 mod size;
@@ -34,6 +32,7 @@ use crate::schema::{File, Jitter, TransportTable};
 pub use problems::Convert;
 pub(crate) use problems::Problems;
 pub(crate) use queues::PortQueues;
+pub(crate) use reach::Pairs;
 use scene::ANY_SEED;
 pub(crate) use scene::Scene;
 

@@ -1,21 +1,17 @@
 //! The scenario file as types: what serde reads, what a resolved scenario is written from, and what
 //! the JSON Schema is made of. Doc comments become the schema's descriptions.
 
-mod collective;
 mod controller;
 mod fabric;
 mod plain;
 mod queue;
-mod recordings;
 mod run;
 mod traffic;
 mod transport;
 
-pub(crate) use collective::*;
 pub(crate) use controller::*;
 pub(crate) use fabric::*;
 pub(crate) use queue::*;
-pub(crate) use recordings::*;
 pub(crate) use run::*;
 pub(crate) use traffic::*;
 pub(crate) use transport::*;

@@ -1,8 +1,9 @@
 //! Traffic groups: patterns, sizes, flows.
 
-use super::{CollectiveTable, ControllerTable, GoalTable, NoOptions, TraceTable, TransportTable};
+use super::{ControllerTable, NoOptions, TransportTable};
+use crate::patterns::PatternTable;
 use crate::read::tagged;
-use crate::text::{BytesText, Either, RateText, TimeRangeText, TimeText};
+use crate::text::{BytesText, Either, RateText, TimeText};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -63,258 +64,11 @@ pub(crate) struct GroupKeys {
     #[serde(default)]
     pub transport: TransportTable,
     /// When the pattern begins. Not for listed flows, which have their own times.
-    #[serde(default = "zero")]
+    #[serde(default)]
     pub start: TimeText,
     /// From when on nothing new starts and flows stop sending. Default: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<TimeText>,
-}
-
-tagged! {
-    /// Which hosts talk to which, and when.
-    pub(crate) enum PatternTable by "pattern" {
-        /// Each host sends to one random other host and receives from one; when all are done, a new permutation begins.
-        "permutation" => Permutation(PermutationTable),
-        /// Each host sends to a random host and picks again when done.
-        "random" => Random(RandomTable),
-        /// Jobs: one client asks several servers, each answers, then the next job starts.
-        "incast" => Incast(IncastTable),
-        /// Flows between random pairs that arrive by a Poisson process.
-        "poisson" => Poisson(PoissonTable),
-        /// Several hosts send to one, a fixed number of flows at a time.
-        "many-to-one" => ManyToOne(ManyToOneTable),
-        /// A flow at regular times from a random host of one set to a random host of another.
-        "many-to-many" => ManyToMany(ManyToManyTable),
-        /// Every period a burst of flows towards one host.
-        "bursts" => Bursts(BurstsTable),
-        /// Flows listed one by one.
-        "flows" => Flows(FlowsTable),
-        /// Jobs that compute and carry out a collective operation in turn.
-        "collective" => Collective(CollectiveTable),
-        /// Flows from a file.
-        "trace" => Trace(TraceTable),
-        /// Jobs that carry out a GOAL schedule.
-        "goal" => Goal(GoalTable),
-        /// Clients ask a random server, wait for its answer, and ask again.
-        "request-response" => RequestResponse(RequestResponseTable),
-    }
-}
-
-/// Hosts by name, by range ("h0..h15", both ends included), or "all".
-pub(crate) type HostsText = Either<String, Vec<String>>;
-
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct PermutationTable {
-    /// The hosts that take part. Default all.
-    #[serde(default = "all")]
-    pub hosts: HostsText,
-    /// Number of permutations one after another. Default: without end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rounds: Option<u32>,
-    /// The pairs of every round: part of a permutation that groups share. In place of `hosts`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pairs: Option<PairsTable>,
-}
-
-/// Pairs of one random permutation, in which every host sends to one other host and receives from one. All groups that
-/// name the same hosts share the permutation.
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct PairsTable {
-    /// The hosts of the permutation.
-    pub permutation: HostsText,
-    /// The first of the pairs, counted from 0 in random order, and the one after the last.
-    pub part: (u32, u32),
-}
-
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RandomTable {
-    /// The hosts that send. Default all.
-    #[serde(default = "all")]
-    pub sources: HostsText,
-    /// The hosts that may be picked. Default all.
-    #[serde(default = "all")]
-    pub destinations: HostsText,
-    /// A host that receives this many flows of the group is not picked. Default: no limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_inbound: Option<u32>,
-    /// Whether source and destination must stand in different racks.
-    #[serde(default)]
-    pub different_racks: bool,
-    /// Flows that a source has under way at a time.
-    #[serde(default = "one")]
-    pub flows_per_host: u32,
-}
-
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct IncastTable {
-    /// The hosts that jobs pick from. Default all.
-    #[serde(default = "all")]
-    pub hosts: HostsText,
-    /// Jobs under way at a time: each starts when another has ended. Default 8. Give this, or one of the next two, with which
-    /// jobs arrive by a Poisson process, however many are under way.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub jobs: Option<u32>,
-    /// Jobs per second.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub jobs_per_second: Option<f64>,
-    /// Mean utilisation that requests and answers offer to the links of `layer` that they use.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub load: Option<f64>,
-    /// The layer that `load` is a share of.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub layer: Option<String>,
-    /// What `load` counts.
-    #[serde(default, skip_serializing_if = "LoadCounts::is_payload")]
-    pub load_counts: LoadCounts,
-    /// Servers that a job asks.
-    #[serde(default = "eight")]
-    pub servers: u32,
-    /// Size of a request. With "0 B" servers answer when the job starts.
-    #[serde(default = "request")]
-    pub request: BytesText,
-    /// Size of an answer.
-    #[serde(default = "response")]
-    pub response: BytesText,
-}
-
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RequestResponseTable {
-    /// The hosts that ask. Default all.
-    #[serde(default = "all")]
-    pub clients: HostsText,
-    /// The hosts that may be asked. Default all.
-    #[serde(default = "all")]
-    pub servers: HostsText,
-    /// Exchanges that a client has under way or thinks about.
-    #[serde(default = "one")]
-    pub outstanding: u32,
-    /// Size of a request.
-    #[serde(default = "request")]
-    pub request: BytesText,
-    /// Size of an answer.
-    #[serde(default = "response")]
-    pub response: BytesText,
-    /// How long a server takes from the end of a request to the start of its answer: a time, or a range from which it is drawn.
-    #[serde(default = "no_time")]
-    pub service_time: TimeRangeText,
-    /// How long a client waits from the end of an answer to its next request: a time, or a range from which it is drawn.
-    #[serde(default = "no_time")]
-    pub think_time: TimeRangeText,
-    /// Number of exchanges of all clients together. Default: without end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-}
-
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct PoissonTable {
-    /// Flows per second from all sources together. Give this, or one of the next two.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub flows_per_second: Option<f64>,
-    /// Flows per second from each source.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub flows_per_second_per_source: Option<f64>,
-    /// Mean utilisation that the flows offer to the links of `layer` that they use.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub load: Option<f64>,
-    /// The layer that `load` is a share of.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub layer: Option<String>,
-    /// What `load` counts.
-    #[serde(default, skip_serializing_if = "LoadCounts::is_payload")]
-    pub load_counts: LoadCounts,
-    /// The hosts that send. Default all.
-    #[serde(default = "all")]
-    pub sources: HostsText,
-    /// The hosts that receive. Default all.
-    #[serde(default = "all")]
-    pub destinations: HostsText,
-    /// Whether source and destination must stand in different racks.
-    #[serde(default)]
-    pub different_racks: bool,
-    /// Number of flows. Default: without end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-    /// Each flow is between one of these pairs: part of a permutation that groups share. In place of `sources`,
-    /// `destinations` and `different_racks`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pairs: Option<PairsTable>,
-}
-
-/// What a load counts.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum LoadCounts {
-    /// The sizes of the flows.
-    #[default]
-    Payload,
-    /// What full data packets and their ACKs take on the wire.
-    Wire,
-}
-
-impl LoadCounts {
-    fn is_payload(&self) -> bool {
-        *self == LoadCounts::Payload
-    }
-}
-
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ManyToOneTable {
-    /// The host that receives.
-    pub destination: String,
-    /// The hosts that send. Default: all but the destination.
-    #[serde(default = "all")]
-    pub sources: HostsText,
-    /// Flows under way at a time.
-    pub concurrency: u32,
-    /// Time from the end of a flow to the start of the next.
-    #[serde(default = "zero")]
-    pub gap: TimeText,
-    /// Number of flows. Default: without end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-}
-
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ManyToManyTable {
-    /// The hosts that send. Default all.
-    #[serde(default = "all")]
-    pub sources: HostsText,
-    /// The hosts that receive. Default all.
-    #[serde(default = "all")]
-    pub destinations: HostsText,
-    /// Number of flows. Default: without end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-    /// Time from one start to the next.
-    pub gap: TimeText,
-}
-
-#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct BurstsTable {
-    /// The host that receives.
-    pub destination: String,
-    /// The hosts that send, in turn. Default: all but the destination.
-    #[serde(default = "all")]
-    pub sources: HostsText,
-    /// Flows in a burst.
-    pub flows: u32,
-    /// Time from one start to the next within a burst.
-    #[serde(default = "zero")]
-    pub spacing: TimeText,
-    /// Time from one burst to the next.
-    pub period: TimeText,
-    /// Number of bursts. Default: without end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bursts: Option<u64>,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -340,7 +94,7 @@ pub(crate) struct FlowTable {
     #[schemars(with = "Option<Either<SizeText, SizeTable>>")]
     pub size: Option<SizeTable>,
     /// When it starts.
-    #[serde(default = "zero")]
+    #[serde(default)]
     pub start: TimeText,
     /// When it stops sending. Default: when it is done.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -510,28 +264,4 @@ fn yes() -> bool {
 
 fn one() -> u32 {
     1
-}
-
-fn eight() -> u32 {
-    8
-}
-
-fn zero() -> TimeText {
-    TimeText(pathweave_units::Time::ZERO)
-}
-
-fn no_time() -> TimeRangeText {
-    TimeRangeText::default()
-}
-
-fn request() -> BytesText {
-    BytesText(pathweave_units::Bytes::new(2_000))
-}
-
-fn response() -> BytesText {
-    BytesText(pathweave_units::Bytes::new(64_000))
-}
-
-pub(super) fn all() -> HostsText {
-    Either::One("all".to_owned())
 }
