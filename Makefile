@@ -208,7 +208,7 @@ bench: setup
 	$(BIN)/pathweave bench
 
 # First the unit tests without their longest against every mutant, then all tests against what is left.
-# Without optimisation, for most of the time goes to compiling. docs/mutants.md has the results.
+# Without optimisation, for most of the time goes to compiling. docs/history/mutants.md has the results.
 mutants: export CARGO_PROFILE_DEV_OPT_LEVEL := 0
 mutants: export CARGO_PROFILE_DEV_DEBUG := 0
 mutants: OUTPUT ?= target/mutants
@@ -223,7 +223,7 @@ mutants:
 	cargo mutants --package pathweave-control --jobs 1 --timeout 60 --output $(OUTPUT) --iterate || \
 		test $$? -eq 2 -o $$? -eq 3
 
-# Outside `make test`: it builds once for each fault. docs/mutants.md says what it tries.
+# Outside `make test`: it builds once for each fault. docs/history/mutants.md says what it tries.
 mutants-linux:
 	python3 crates/linux/faults/run.py $(if $(FAULT),--only "$(FAULT)")
 
