@@ -108,7 +108,7 @@ def _gathered(workload: Workload, session: Session, problems: int) -> Gathered:
     from pathweave.surveying.table import gather
 
     tasks = session.plan.tasks
-    if problems:
+    if problems and workload.has_optimum:
         from pathweave.cli.optimum import solve_beside
 
         outcome = Outcome(finished=list(session.plan.missing))

@@ -9,6 +9,7 @@ import polars as pl
 
 from pathweave.plots import theme
 from pathweave.plots.figure import data, name, quantity, tip
+from pathweave.plots.smaller_png import smaller
 from pathweave.results.wholefile import write_whole
 
 if TYPE_CHECKING:
@@ -53,10 +54,10 @@ class SurveyFigure:
         import vl_convert
 
         drawn = vl_convert.vegalite_to_png(
-            {**self.chart, "config": theme.config()}, vl_version="6.4", scale=2
+            {**self.chart, "config": theme.config()}, vl_version="6.4", scale=1.5
         )
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, drawn)
+        write_whole(path, smaller(drawn))
 
 
 def survey_figure(

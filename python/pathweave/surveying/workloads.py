@@ -26,7 +26,7 @@ _MARKS = {
 _SURVEY_KEYS = {"baseline", "same_burst", "schemes", "workload"}
 _SCHEME_KEYS = {"controller", "subflows", "marks", "routing"}
 _BURST_KEYS = {"like", "burst_of"}
-_WORKLOAD_KEYS = {"name", "title", "groups", "of", "jobs", "controllers"}
+_WORKLOAD_KEYS = {"name", "title", "groups", "of", "jobs", "controllers", "optimum"}
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,8 @@ class Workload:
     """The group whose jobs or collective operations are compared; empty for none."""
     controllers: Mapping[str, Any]
     """Controllers whose parameters depend on the fabric, by scheme."""
+    has_optimum: bool
+    """Whether the optimum is solved beside its runs."""
     timers: str
     """In words, what a timeout takes on its hosts."""
 
@@ -186,9 +188,17 @@ def _workload(folder: Path, entry: Mapping[str, Any]) -> Workload:
         groups=tuple(groups),
         of=of,
         jobs=jobs,
+        has_optimum=_flag(entry, "optimum"),
         controllers=entry.get("controllers", {}),
         timers=_timers(json.loads(loaded.variants[0].resolved)["traffic"], of),
     )
+
+
+def _flag(entry: Mapping[str, Any], key: str) -> bool:
+    value = entry.get(key, True)
+    if not isinstance(value, bool):
+        raise InputError(f"{key} must be true or false, not {value!r}")
+    return value
 
 
 def _timers(groups: Sequence[Mapping[str, Any]], of: str) -> str:
