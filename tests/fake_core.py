@@ -249,6 +249,11 @@ def hash_of_resolved(resolved: str, seed: int) -> str:
     return from_resolved(resolved).variants[0].hash(seed)
 
 
+def hash_of_settings(settings: str) -> str:
+    """The hash of a scenario's settings."""
+    return _digest(json.loads(settings))
+
+
 def module() -> types.ModuleType:
     """The module that takes the place of `pathweave._core`."""
     module = types.ModuleType("pathweave._core")
@@ -278,6 +283,7 @@ def module() -> types.ModuleType:
         load=load,
         from_resolved=from_resolved,
         hash_of_resolved=hash_of_resolved,
+        hash_of_settings=hash_of_settings,
         load_text=load_text,
     )
     return module

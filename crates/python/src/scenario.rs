@@ -160,6 +160,14 @@ pub fn hash_of_resolved(resolved: &str, seed: u64) -> PyResult<String> {
     Ok(pathweave_scenario::hash_of_resolved(&value, seed))
 }
 
+/// `Scenario.settings_hash` of these settings.
+#[pyfunction]
+pub fn hash_of_settings(settings: &str) -> PyResult<String> {
+    let value = serde_json::from_str(settings)
+        .map_err(|error| ScenarioError::new_err(format!("no settings: {error}")))?;
+    Ok(pathweave_scenario::hash_of_settings(&value))
+}
+
 #[pymethods]
 impl Scenario {
     /// The file's name without its ending.

@@ -4,8 +4,8 @@ use crate::controller_file::without_folders;
 use crate::results_version::RESULTS_VERSION;
 use crate::sha256::sha256;
 
-/// The hash of a scenario as JSON that [`without_names`] has given, and of the version of results.
-pub(crate) fn hash_of_settings(settings: &serde_json::Value) -> String {
+/// [`Scenario::settings_hash`](crate::Scenario::settings_hash) of these settings.
+pub fn hash_of_settings(settings: &serde_json::Value) -> String {
     sha256(&[&*canonical(settings), RESULTS_VERSION])
 }
 

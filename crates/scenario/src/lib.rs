@@ -55,7 +55,7 @@ mod variants;
 
 pub use controller_file::{ControllerFile, ControllerForm, ControllerLoader};
 pub use diagnostics::{Diagnostics, Mistake};
-pub use identity::hash_of_resolved;
+pub use identity::{hash_of_resolved, hash_of_settings};
 pub use plan::{
     Amount, CapturedFlow, Change, GroupPlan, LinkChange, ListedFlow, Measure, Phase, Plan, Record,
     Sampling, Stop, TrafficStop,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pathweave.running.loaded import listening
+from pathweave.running.loaded import hearing_of_programs, listening
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ class Said:
     def __init__(self) -> None:
         self._known: set[tuple[str, str]] = set()
 
-    def say(self, path: Path, content: bytes) -> None:
+    def say(self, path: Path, content: bytes, kind: str = "controller") -> None:
         """Print the path and the hash of a file on standard error."""
         from pathweave.cli.console import messages, say
 
@@ -29,7 +29,7 @@ class Said:
         key = str(path), digest
         if key not in self._known:
             self._known.add(key)
-            say(messages(), f"controller: {path}, SHA-256 {digest}")
+            say(messages(), f"{kind}: {path}, SHA-256 {digest}")
 
     def say_all(self, variants: Iterable[Variant], folder: Path) -> None:
         """The same of all files of these variants. Shared libraries are only known here."""
@@ -40,7 +40,10 @@ class Said:
 
 @contextmanager
 def named() -> Iterator[Said]:
-    """Within the context files with controllers are named as they are loaded."""
+    """Within the context files that are executed are named: controllers, programs of papers."""
     said = Said()
-    with listening(said.say):
+    with (
+        listening(said.say),
+        hearing_of_programs(lambda path, content: said.say(path, content, "program")),
+    ):
         yield said

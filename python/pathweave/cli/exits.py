@@ -76,10 +76,8 @@ def guarded(call: Callable[[], object]) -> NoReturn:
         if isinstance(end.__context__, BrokenPipeError):
             sys.exit(READER_GONE)
         raise
-    except (OSError, UnicodeEncodeError, MemoryError) as error:
-        message_of, code = _outside(error)
-        _say(message_of)
-        sys.exit(code)
+    except Exception as error:  # noqa: BLE001 - what is not known goes on
+        _leave_for(error)
     except (KeyboardInterrupt, typer.Abort):
         code = _INTERRUPTED
     if code == _INTERRUPTED:
@@ -91,19 +89,36 @@ def guarded(call: Callable[[], object]) -> NoReturn:
     sys.exit(code if isinstance(code, int) else DONE)
 
 
+def _leave_for(error: Exception) -> NoReturn:
+    """Leave with what went wrong outside of the program; a fault of its own goes on."""
+    known = _outside(error)
+    if known is None:
+        raise error
+    text, code = known
+    _say(text)
+    sys.exit(code)
+
+
 def _take_over_ctrl_c() -> None:
     """From now on Ctrl-C is an error in a line; until now it ended the process: see `__main__`."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _outside(error: OSError | UnicodeEncodeError | MemoryError) -> tuple[str, int]:
-    """What went wrong outside of the program, in words, and the exit code for it."""
+def _outside(error: Exception) -> tuple[str, int] | None:
+    """What went wrong outside of the program, in words, and the exit code for it.
+
+    None for a fault of the program itself.
+    """
     if isinstance(error, MemoryError):
         return "out of memory", FAILED
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or error}", FAILED
+    if type(error).__module__.startswith("polars"):  # no column is as ours are
+        return f"a table of results cannot be used: {error}", FAILED
+    if not isinstance(error, UnicodeEncodeError):
+        return None
     # The name of a file, which Python has as it is: texts of ours can be encoded.
     name = error.object.encode(errors="surrogateescape").decode(errors="backslashreplace")
     return f"{name} is not UTF-8, which names of files must be: rename it", WRONG_INPUT

@@ -101,6 +101,7 @@ def reproduce(
     Example: pathweave reproduce xmp/tab1 --explain
     """
     from pathweave.cli.console import messages, output, print_json
+    from pathweave.cli.controllers import named
     from pathweave.cli.ledgers import print_ledgers
     from pathweave.cli.recorded import moved, write
     from pathweave.reproducing.documents import recorded
@@ -131,7 +132,8 @@ def reproduce(
     if list_:
         found = [(paper, recorded(paper, rows)) for paper, rows in chosen]
     else:
-        found = _run(chosen, wanted, jobs, runs, records, explain=explain)
+        with named():
+            found = _run(chosen, wanted, jobs, runs, records, explain=explain)
     if json:
         print_json([_document(each) for _, rows in found for each in rows])
     else:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from pathweave.core import core
 from pathweave.errors import InputError, PathweaveError
+from pathweave.reading import CONTROLLER_LIMIT, read_bytes
 from pathweave.reproducing.paper import find_papers, read_paper
 from pathweave.reproducing.paper_size import PAPER, QUICK, setups, sizes_of
 from pathweave.reproducing.reasons import chosen_variants
@@ -20,6 +21,7 @@ from pathweave.reproducing.record import Ablation, Record
 from pathweave.reproducing.sample import Sample, sample_of, samples, variants_of
 from pathweave.results import layout
 from pathweave.results.read import find_runs
+from pathweave.running.loaded import tell_program
 from pathweave.running.session import Request, open_session
 
 if TYPE_CHECKING:
@@ -218,6 +220,7 @@ def _from_program(row: Row) -> dict[str, tuple[Sample, ...]]:
     It prints a list of JSON objects with `at` and `value`.
     """
     assert row.program is not None  # noqa: S101 - it was looked at before
+    tell_program(row.program, read_bytes(row.program, CONTROLLER_LIMIT))
     done = subprocess.run(  # noqa: S603 - the program is the paper's
         [sys.executable, str(row.program), "--json"], capture_output=True, text=True, check=False
     )

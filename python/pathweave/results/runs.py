@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pathweave.results import layout
 from pathweave.results.stored import read_table, scan_table, sound
+from pathweave.results.table_shape import check_keys, check_types, check_values
 from pathweave.results.testbed import invalid
 
 if TYPE_CHECKING:
@@ -92,14 +93,21 @@ class StoredRun:
 
     def read(self, table: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """A table of the run: these columns, or all; raises `InputError` when it is damaged."""
-        frame = read_table(self.path(table), columns)
+        path = self.path(table)
+        frame = read_table(path, columns)
+        check_types(path, table, frame.schema)
+        if columns is None:
+            check_keys(path, table, frame.schema)
+        check_values(path, table, frame)
         return self._with_new_names(frame) if "phase" in frame.columns else frame
 
     def scan(self, table: str) -> pl.LazyFrame:
         """A table of the run, not yet read; raises `InputError` when it is damaged."""
         frame = scan_table(self.path(table))
         with sound(self.path(table)):
-            columns = frame.collect_schema().names()
+            columns = frame.collect_schema()
+        check_types(self.path(table), table, columns)
+        check_keys(self.path(table), table, columns)
         return self._with_new_names(frame) if "phase" in columns else frame
 
     def _with_new_names(self, frame: Frame) -> Frame:

@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pathweave.core import core
 from pathweave.results import layout
 from pathweave.results.differences import differences
 from pathweave.results.jsonfile import read_json
@@ -54,9 +55,16 @@ class Settings:
         """The settings of a scenario that has been read."""
         words = tuple(backend)
         shared = scenario.settings_hash
-        own = hashlib.sha256("\0".join((shared, *words)).encode()).hexdigest()
+        own = _own_hash(shared, words)
         content = json.loads(scenario.settings)
         return cls(own, shared, content, scenario.size, tuple(sets), version, words)
+
+    def is_sound(self) -> bool:
+        """Whether the hashes are of what stands beside them; true for other versions of results."""
+        if self.version != core().results_version():
+            return True
+        content = core().hash_of_settings(json.dumps(dict(self.scenario)))
+        return (self.scenario_hash, self.hash) == (content, _own_hash(content, self.backend))
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Settings:
@@ -138,6 +146,10 @@ def what_differs(settings: Sequence[Settings]) -> list[tuple[str, list[str]]]:
         # A value from the command line that every variant overrides changes no resolved scenario.
         found = differences([{"set": " ".join(each.sets) or "nothing"} for each in settings])
     return found
+
+
+def _own_hash(shared: str, backend: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join((shared, *backend)).encode()).hexdigest()
 
 
 def _values(sets: Sequence[str]) -> list[str]:

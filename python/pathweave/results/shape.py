@@ -238,6 +238,13 @@ _MANIFEST = table(
     },
     {"results_version": text, "optimum": _OPTIMUM, "testbed": _TESTBED},
 )
+_MANIFEST_KEYS = frozenset(
+    (
+        *("format", "backend", "pathweave", "results_version", "hash", "settings", "results_hash"),
+        *("scenario", "variant", "seed", "verdict", "counters", "notes", "tables", "captures"),
+        *("resolved", "optimum", "testbed"),
+    )
+)
 _TIMING = table(
     {},
     {
@@ -304,6 +311,11 @@ def check_manifest(path: Path, manifest: Any) -> None:
     _checked(path, _MANIFEST, manifest)
     if (manifest["backend"] == "testbed") != ("testbed" in manifest):
         raise InputError(f"{path}: testbed goes with the backend of that name, and only with it")
+
+
+def unknown_keys(manifest: Mapping[str, Any]) -> list[str]:
+    """Keys of a manifest that no version of this layout writes."""
+    return sorted(set(manifest) - _MANIFEST_KEYS)
 
 
 def check_timing(path: Path, timing: Any) -> None:

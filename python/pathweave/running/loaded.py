@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     """Gets the path of a file and its content."""
 
 _listeners: list[Hear] = []
+_programs: list[Hear] = []
 _interrupted: list[str] = []
 
 
@@ -30,6 +31,22 @@ def tell(path: Path, content: bytes) -> None:
     """Say that a file with this content is about to be loaded."""
     for hear in _listeners:
         hear(path, content)
+
+
+def tell_program(path: Path, content: bytes) -> None:
+    """Say that a program with this content is about to be executed, in a process of its own."""
+    for hear in _programs:
+        hear(path, content)
+
+
+@contextmanager
+def hearing_of_programs(hear: Hear) -> Iterator[None]:
+    """Within the context `hear` is called for each program, before it is executed."""
+    _programs.append(hear)
+    try:
+        yield
+    finally:
+        _programs.remove(hear)
 
 
 def note_interruption(where: str) -> None:

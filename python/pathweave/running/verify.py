@@ -14,8 +14,11 @@ from pathweave.results import layout
 from pathweave.results.jsonfile import finite
 from pathweave.results.read import read_about, read_timing
 from pathweave.results.replay import controller_files, variant_of
-from pathweave.results.schema import EXPLANATIONS, TABLES, kind_of
+from pathweave.results.schema import EXPLANATIONS
+from pathweave.results.settings import Settings
+from pathweave.results.shape import unknown_keys
 from pathweave.results.stored import read_table, scan_table, sound
+from pathweave.results.table_shape import check_types
 from pathweave.results.write import frame
 
 if TYPE_CHECKING:
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
 
     from pathweave._core import Output, Scenario, Variant
     from pathweave.results.runs import StoredRun
-    from pathweave.results.schema import Kind
     from pathweave.running.cores import Cores
 
 _POLL_S = 0.02
@@ -145,12 +147,19 @@ def _as_written(stored: StoredRun) -> Iterator[str]:
         yield str(error)
     except OSError as error:
         yield f"{stored.folder / layout.TIMING} cannot be read: {error.strerror or error}"
+    for key in unknown_keys(stored.manifest):
+        yield f"{layout.MANIFEST}: the key {key} is none that runs have"
     about = stored.folder.parent / layout.SCENARIO
     if about.exists():  # a run may have been moved
         try:
-            read_about(stored.folder.parent)
+            settings = Settings.from_json(read_about(stored.folder.parent)["settings"])
         except InputError as error:
             yield str(error)
+        else:
+            if not settings.is_sound():
+                yield f"{about}: its hashes are not those of its settings"
+            if settings.hash != stored.manifest["settings"]:
+                yield f"settings: the hash in {layout.MANIFEST} is not that in {about}"
     for name, said in stored.manifest["tables"].items():
         try:
             yield from _unlike_schema(name, scan_table(stored.path(name)), said["rows"])
@@ -170,23 +179,10 @@ def _unlike_schema(name: str, table: pl.LazyFrame, rows: int) -> Iterator[str]:
     if found != rows:
         yield f"{name}: {found} rows, {rows} in the manifest"
     # Other versions may have more columns or fewer.
-    for column in TABLES.get(name, ()):
-        if column in schema and not _fits(kind_of(name, column), schema[column]):
-            yield f"{name}: the column {column} has the type {schema[column]}"
-
-
-def _fits(kind: Kind, found: pl.DataType) -> bool:
-    import polars as pl
-
-    if isinstance(found, pl.Null):
-        return True
-    match kind:
-        case "text":
-            return isinstance(found, pl.String)
-        case "flag":
-            return isinstance(found, pl.Boolean)
-        case "whole" | "number":
-            return found.is_numeric()
+    try:
+        check_types(Path(name), name, schema)
+    except InputError as error:
+        yield str(error)
 
 
 def _unlike_variant(stored: StoredRun, variant: Variant) -> Iterator[str]:
@@ -205,8 +201,13 @@ def _verdict(
     name: str, stored: StoredRun, run: Any, version: str, beside: tuple[str, ...]
 ) -> Verdict:
     """What a repetition gives; `beside` is what is wrong with the files already."""
-    made_by = stored.manifest["pathweave"]
-    note = "" if made_by == version else f"made by version {made_by}, checked by {version}"
+    made_by, results = stored.manifest["pathweave"], stored.manifest.get("results_version")
+    notes = [] if made_by == version else [f"made by version {made_by}, checked by {version}"]
+    if results not in (None, core().results_version()):
+        notes.append(f"its hashes are of version {results} of results and were not computed again")
+    if stored.optimum is not None:
+        notes.append("its optimum was not solved again")
+    note = "; ".join(notes)
     try:
         output = run.take()
     except RuntimeError as error:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pathweave.errors import InputError
 from pathweave.trace.protobuf import delimited, double, signed, text, unsigned, varint
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ Value = str | int | float | bool
 """What an annotation of an event can be."""
 
 # Trace
+_LATEST_S: Final = 1e9
+"""Seconds after which no run ends, by far."""
 _PACKET: Final = 1
 # TracePacket
 _TIMESTAMP: Final = 8
@@ -62,7 +65,12 @@ _CLEARED: Final = 1
 
 
 def nanoseconds(seconds: float) -> int:
-    """The time stamp of a time in s; Perfetto counts whole nanoseconds."""
+    """The time stamp of a time in s; Perfetto counts whole nanoseconds.
+
+    Raises `InputError` for one that no run has.
+    """
+    if not 0 <= seconds < _LATEST_S:
+        raise InputError(f"a table of the run has the time {seconds} s")
     return round(seconds * 1e9)
 
 
