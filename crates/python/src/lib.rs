@@ -26,6 +26,7 @@ mod _core {
     use super::run::{Output, Run};
     #[pymodule_export]
     use super::scenario::{
-        Scenario, ScenarioError, Variant, from_resolved, hash_of_resolved, hash_of_settings, load, load_text,
+        Scenario, ScenarioError, Variant, from_resolved, hash_of_resolved, hash_of_settings, load,
+        load_text,
     };
 }

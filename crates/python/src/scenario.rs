@@ -305,7 +305,7 @@ impl Variant {
     fn files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let files = PyDict::new(py);
         for (name, content) in self.inner().controller_files() {
-            files.set_item(name, PyBytes::new(py, &content))?;
+            files.set_item(name, PyBytes::new(py, content))?;
         }
         Ok(files)
     }
