@@ -40,7 +40,7 @@ from pathweave.results.read import search
 from pathweave.results.settings_compared import what_differs_in
 from pathweave.results.tables import published_tables
 from pathweave.results.units import count, duration, size_text
-from pathweave.results.wholefile import make_folder, write_whole
+from pathweave.results.wholefile import folder_below, write_whole
 from pathweave.shown import in_page, visible_json
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def build(
         script = library(painters)
         found = search(folders)
         base, name = (out, ()) if out is not None else _default_folder(folders)
-        target = make_folder(base, *name)
+        target = folder_below(base, *name)
         scenarios = found.scenarios
         compared = comparisons(scenarios)
         palette = palette_of(
@@ -159,7 +159,7 @@ def build(
 
         def draw(below: str, figures: list[Figure], about: str) -> list[Figure]:
             if pictures:
-                folder = make_folder(target, CHARTS, *([below] if below else []))
+                folder = folder_below(target, CHARTS, *([below] if below else []))
                 drawn.extend(
                     (folder, figure, picture(painters, figure, about)) for figure in figures
                 )
@@ -186,6 +186,7 @@ def build(
         changes = changed(folders, scenarios)
         apart = what_differs_in(scenarios)
         text = _page(parts, besides, apart, unusable, changes, script(), pictures=pictures)
+        target.mkdir(parents=True, exist_ok=True)
         page = target / PAGE
         write_whole(page, text.encode())
         charts: list[Path] = []

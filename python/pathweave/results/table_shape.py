@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from pathweave.results.schema import Kind
 
 _KEYS: Final = {
-    "flows": ("id", "group", "controller", "source", "destination", "start_s"),
+    "flows": ("id", "group"),
     "subflows": ("flow", "subflow"),
-    "links": ("link", "layer"),
-    "jobs": ("group", "job", "start_s"),
-    "collectives": ("group", "job", "start_s"),
+    "links": ("link",),
+    "jobs": ("group", "job"),
+    "collectives": ("group", "job"),
     "phases": ("phase", "flow"),
     "phase_subflows": ("phase", "flow", "subflow"),
     "phase_links": ("phase", "link"),

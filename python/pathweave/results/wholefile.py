@@ -53,8 +53,8 @@ def whole_file(path: Path, *, follow: bool = False) -> Iterator[Path]:
             draft.unlink(missing_ok=True)
 
 
-def make_folder(base: Path, *below: str) -> Path:
-    """The folder at the end of these names below `base`, made where it is not there.
+def folder_below(base: Path, *below: str) -> Path:
+    """The folder at the end of these names below `base`, whether or not it is there yet.
 
     Raises `InputError` where one of them is a symbolic link, which may lead anywhere.
     """
@@ -63,7 +63,6 @@ def make_folder(base: Path, *below: str) -> Path:
         folder = folder / name
         if folder.is_symlink():
             raise InputError(f"{folder} is a link, through which nothing is written: remove it")
-    folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
