@@ -19,6 +19,8 @@ from pathlib import Path
 
 from conftest import environment
 
+_MOST_LOAD = 4.0
+"""How many times as long a command may take on a busy machine, at most."""
 LIMIT_S = 10.0
 """Seconds that a command may take; more on a machine with more to do than it has processors."""
 _DYING_S = 2.0
@@ -76,8 +78,12 @@ class Ended:
 
 
 def patience() -> float:
-    """Seconds that a command may take on this machine as it is now."""
-    return LIMIT_S * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    """Seconds that a command may take on this machine as it is now.
+
+    The load may be that of attempts themselves, which can start many threads.
+    """
+    load = os.getloadavg()[0] / (os.cpu_count() or 1)
+    return LIMIT_S * min(max(1.0, load), _MOST_LOAD)
 
 
 def tried(attempt: Attempt) -> Ended:
