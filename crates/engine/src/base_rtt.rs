@@ -1,7 +1,7 @@
 //! The longest base RTT of a plan's traffic: the interval of what switches measure, and the span of
 //! start jitter.
 
-use crate::flows::listed::given;
+use crate::listed::given;
 use pathweave_fabric::routing::{Costs, HostPairs, Router, ShortestPaths, longest_round_trip};
 use pathweave_fabric::{Fabric, LinkId, base_rtt};
 use pathweave_scenario::{GroupPlan, Plan};

@@ -1,6 +1,6 @@
 //! The flows of a run: what they are, and what became of them.
 
-use crate::flows::listed::subflow_count;
+use crate::listed::subflow_count;
 use pathweave_scenario::GroupPlan;
 use pathweave_traffic::FlowStart;
 use pathweave_units::{Bytes, Time};

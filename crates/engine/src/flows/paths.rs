@@ -1,7 +1,7 @@
 //! Which links the subflows of a run's flows use.
 
 use crate::flows::flow::Flow;
-use crate::flows::listed::given;
+use crate::listed::given;
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::{PathRequest, Router, RoutingKind};
 use pathweave_random::mix;

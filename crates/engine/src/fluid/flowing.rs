@@ -6,15 +6,15 @@ use super::{Allocator, Answer, FluidFlow, FluidPath, Problem};
 use crate::build;
 use crate::flows::ideal::ideal;
 use crate::flows::paths::PathList;
-use crate::flows::workload::Workload;
+use crate::flows::rows::{Rtts, SubflowColumns, SubflowRow, TotalsColumns};
 use crate::measurement::measurement_windows::{
     CountersAtStart, FlowShares, MeasurementWindow, measurement_windows,
 };
 use crate::measurement::recovery::Recoveries;
 use crate::outcome::{RunError, Verdict};
-use crate::results::record::{Record, Switches};
-use crate::results::rows::{Rtts, SubflowColumns, SubflowRow, TotalsColumns};
+use crate::record::{Record, Switches};
 use crate::schedule::traffic_agenda::{Act, TrafficAgenda, Whose};
+use crate::workload::Workload;
 use pathweave_fabric::routing::Router;
 use pathweave_scenario::Plan;
 use pathweave_units::{Bytes, Rate, Time};

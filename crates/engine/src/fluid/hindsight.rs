@@ -8,7 +8,7 @@ use crate::flows::flow::Flow;
 use crate::flows::paths::PathList;
 use crate::measurement::measurement_windows::{MeasurementWindow, measurement_windows};
 use crate::outcome::RunError;
-use crate::results::table::{Column, Table};
+use crate::table::{Column, Table};
 use pathweave_fabric::routing::Router;
 use pathweave_scenario::Plan;
 use pathweave_traffic::FlowStart;

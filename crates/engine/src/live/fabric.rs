@@ -12,7 +12,7 @@ use crate::measurement::rates::Rates;
 use crate::measurement::series::QueueRow;
 use crate::measurement::straddling::Straddling;
 use crate::outcome::RunError;
-use crate::results::record::Buffer;
+use crate::record::Buffer;
 use crate::schedule::beat::Beat;
 use crate::schedule::scheduler::{Event, Scheduler};
 use pathweave_fabric::LinkId;

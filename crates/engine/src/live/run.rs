@@ -4,18 +4,18 @@ use super::fabric::FabricRecord;
 use super::hosts::{Hosts, SenderLimits};
 use crate::flows::paths::{PathList, SubflowPaths};
 use crate::flows::routing::Routing;
-use crate::flows::workload::Workload;
+use crate::flows::rows::{
+    FlowTotals, SenderLimitColumns, SubflowColumns, SubflowRow, TotalsColumns,
+};
 use crate::measurement::extent::{Course, Samples};
 use crate::measurement::recovery::Recoveries;
 use crate::measurement::series::Series;
 use crate::outcome::{RunError, Verdict};
-use crate::results::record::{Record, Switches};
-use crate::results::rows::{
-    FlowTotals, SenderLimitColumns, SubflowColumns, SubflowRow, TotalsColumns,
-};
+use crate::record::{Record, Switches};
 use crate::results::{self, Output};
 use crate::schedule::beat::Beat;
 use crate::schedule::traffic_agenda::{Act, TrafficAgenda};
+use crate::workload::Workload;
 use pathweave_fabric::LinkId;
 use pathweave_scenario::{Change, Plan, Sampling};
 use pathweave_transport::RttHistogram;

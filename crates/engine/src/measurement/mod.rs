@@ -6,7 +6,6 @@ pub(crate) mod extent;
 pub(crate) mod map;
 pub(crate) mod measurement_windows;
 pub(crate) mod rates;
-pub(crate) mod recorder;
 pub(crate) mod recovery;
 pub(crate) mod series;
 pub(crate) mod straddling;

@@ -1,7 +1,7 @@
 //! The table of what switches kept and did for congestion control.
 
 use super::labels::link_labels;
-use crate::results::table::{Column, Table};
+use crate::table::{Column, Table};
 use pathweave_control::Scheme;
 use pathweave_fabric::Fabric;
 use pathweave_network::AgentStatistics;

@@ -1,7 +1,7 @@
 //! The table of switches' shared memory.
 
-use crate::results::record::Buffer;
-use crate::results::table::{Column, Table};
+use crate::record::Buffer;
+use crate::table::{Column, Table};
 use pathweave_fabric::{Fabric, NodeId};
 
 pub(super) fn buffers(fabric: &Fabric, buffers: &[Buffer]) -> Table {

@@ -1,8 +1,8 @@
 //! The table of the iterations of collective operations.
 
-use crate::results::record::Record;
-use crate::results::rows::seconds;
-use crate::results::table::{Column, Table};
+use crate::flows::rows::seconds;
+use crate::record::Record;
+use crate::table::{Column, Table};
 use pathweave_traffic::patterns::Collective;
 use pathweave_traffic::{Iteration, Job, Pattern};
 

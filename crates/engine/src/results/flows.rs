@@ -2,10 +2,10 @@
 
 use super::labels::host_labels;
 use crate::flows::flow::{Ending, Flow};
-use crate::results::record::Record;
-use crate::results::rows::{TotalsColumns, seconds};
-use crate::results::table::{Column, Table};
-use crate::results::text_list::TextList;
+use crate::flows::rows::{TotalsColumns, seconds};
+use crate::record::Record;
+use crate::table::{Column, Table};
+use crate::text_list::TextList;
 use pathweave_fabric::Location;
 use pathweave_scenario::GroupPlan;
 

@@ -1,6 +1,6 @@
 //! The table of what switches kept and did to route flows by feedback.
 
-use crate::results::table::{Column, Table};
+use crate::table::{Column, Table};
 use pathweave_fabric::{Fabric, NodeId};
 use pathweave_network::FmpStatistics;
 

@@ -1,7 +1,7 @@
 //! A hash of results, which tells them apart.
 
 use crate::measurement::capture::Capture;
-use crate::results::table::{Column, Table};
+use crate::table::{Column, Table};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// A hash over everything in the tables and captures, as 32 hexadecimal digits: the 128-bit XXH3 of their names, lengths

@@ -1,8 +1,8 @@
 //! The table of jobs.
 
-use crate::results::record::Record;
-use crate::results::rows::seconds;
-use crate::results::table::{Column, Table};
+use crate::flows::rows::seconds;
+use crate::record::Record;
+use crate::table::{Column, Table};
 use pathweave_traffic::Job;
 
 pub(super) fn jobs(run: &Record<'_>) -> Table {

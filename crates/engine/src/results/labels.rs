@@ -1,6 +1,6 @@
 //! Names in place of numbers.
 
-use crate::results::table::Column;
+use crate::table::Column;
 use pathweave_fabric::{Fabric, LinkId};
 
 /// Host and link names as labels.

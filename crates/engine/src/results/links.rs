@@ -2,8 +2,8 @@
 
 use super::labels::link_labels;
 use crate::measurement::measurement_windows::LinkShare;
-use crate::results::record::Record;
-use crate::results::table::{Column, Table};
+use crate::record::Record;
+use crate::table::{Column, Table};
 use pathweave_network::LinkStatistics;
 
 pub(super) fn links(run: &Record<'_>) -> Table {

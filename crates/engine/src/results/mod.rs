@@ -1,11 +1,6 @@
 //! From counters to result tables.
 
-pub(crate) mod ended;
 pub(crate) mod hash;
-pub(crate) mod record;
-pub(crate) mod rows;
-pub(crate) mod table;
-pub(crate) mod text_list;
 
 mod agents;
 mod buffers;
@@ -24,10 +19,10 @@ mod waits;
 
 use crate::measurement::capture::Capture;
 use crate::outcome::Verdict;
+use crate::record::Record;
 use crate::results::hash::results_hash;
-use crate::results::record::Record;
-use crate::results::table::Table;
-use crate::results::text_list::TextList;
+use crate::table::Table;
+use crate::text_list::TextList;
 use pathweave_units::Time;
 
 /// Sums over a run.

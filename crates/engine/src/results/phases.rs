@@ -2,8 +2,8 @@
 
 use super::labels::link_labels;
 use crate::measurement::measurement_windows::{FlowShare, MeasurementWindow};
-use crate::results::record::Record;
-use crate::results::table::{Column, Table};
+use crate::record::Record;
+use crate::table::{Column, Table};
 
 pub(super) fn closed_phases<'a>(run: &'a Record<'_>) -> Vec<(u32, &'a MeasurementWindow)> {
     let phases = (0..).zip(run.windows.iter().skip(1));

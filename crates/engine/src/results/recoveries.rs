@@ -1,8 +1,8 @@
 //! The table of flows that failures hit.
 
+use crate::flows::rows::seconds;
 use crate::measurement::recovery::{Failure, Hit, Recoveries};
-use crate::results::rows::seconds;
-use crate::results::table::{Column, Table};
+use crate::table::{Column, Table};
 use pathweave_fabric::{Fabric, LinkNames};
 
 pub(super) fn recoveries(fabric: &Fabric, recoveries: &Recoveries) -> Table {

@@ -1,7 +1,7 @@
 //! The table of what senders on real hosts were limited by.
 
-use crate::results::rows::SenderLimitColumns;
-use crate::results::table::{Column, Table};
+use crate::flows::rows::SenderLimitColumns;
+use crate::table::{Column, Table};
 
 /// A row for each subflow.
 pub(super) fn sender_limits(rows: SenderLimitColumns) -> Table {

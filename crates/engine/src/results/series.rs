@@ -2,7 +2,7 @@
 
 use super::labels::link_labels;
 use crate::measurement::series::{Series, SuspensionRow};
-use crate::results::table::{Column, Table};
+use crate::table::{Column, Table};
 use pathweave_scenario::Plan;
 use pathweave_units::Time;
 

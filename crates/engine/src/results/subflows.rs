@@ -1,9 +1,9 @@
 //! The table of subflows.
 
-use crate::results::record::Record;
-use crate::results::rows::SubflowColumns;
-use crate::results::table::{Column, Table};
-use crate::results::text_list::TextList;
+use crate::flows::rows::SubflowColumns;
+use crate::record::Record;
+use crate::table::{Column, Table};
+use crate::text_list::TextList;
 use pathweave_fabric::{Fabric, LinkId};
 
 /// A guess at the bytes of a path's name.

@@ -1,7 +1,7 @@
 //! The table of what flows have waited for.
 
-use crate::results::rows::WaitColumns;
-use crate::results::table::{Column, Table};
+use crate::flows::rows::WaitColumns;
+use crate::table::{Column, Table};
 use pathweave_transport::Wait;
 
 /// What the table calls a wait.

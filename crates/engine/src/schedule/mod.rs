@@ -1,6 +1,5 @@
 //! What happens when: links, timers and what is to happen to traffic.
 
-pub(crate) mod agenda;
 pub(crate) mod alarm;
 pub(crate) mod arrival_times;
 pub(crate) mod beat;

@@ -1,7 +1,7 @@
 //! What is due at given times: changes of links, windows of measurement, samples.
 
 use super::Simulation;
-use crate::measurement::recorder::{Recorded, decide_what_to_watch};
+use crate::recorder::{Recorded, decide_what_to_watch};
 use pathweave_fabric::LinkId;
 use pathweave_network::Ports;
 use pathweave_scenario::Change;

@@ -1,7 +1,7 @@
 //! Flows come and go: traffic asks for them, and they leave their counters behind.
 
 use super::Simulation;
-use crate::flows::table::Halves;
+use crate::flow_table::Halves;
 use crate::outcome::{RunError, Verdict};
 use crate::schedule::alarm::Alarm;
 use pathweave_network::Ports;

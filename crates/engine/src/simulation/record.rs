@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::build;
 use crate::outcome::Verdict;
-use crate::results::record::{Buffer, Record, Switches};
+use crate::record::{Buffer, Record, Switches};
 use pathweave_network::{LinkStatistics, Ports, SharedBuffer};
 
 impl<'p, P: Ports> Simulation<'p, P> {

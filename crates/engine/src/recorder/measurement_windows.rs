@@ -1,7 +1,7 @@
 //! Windows of measurement open and close.
 
 use super::{Recorded, Recorder};
-use crate::flows::table::Halves;
+use crate::flow_table::Halves;
 use crate::measurement::measurement_windows::{
     CountersAtStart, FlowShares, LinkCounters, MeasurementWindow, link_counters,
 };

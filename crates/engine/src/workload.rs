@@ -8,7 +8,7 @@ use crate::flows::flow::{Ending, Flow};
 use crate::flows::list::FlowList;
 use crate::flows::set::FlowSet;
 use crate::outcome::Verdict;
-use crate::results::record::Traffic;
+use crate::record::Traffic;
 use crate::schedule::traffic_agenda::{Act, TrafficAgenda, Whose};
 use pathweave_fabric::LinkId;
 use pathweave_fabric::routing::Router;

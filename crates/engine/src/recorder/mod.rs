@@ -8,8 +8,9 @@ mod sampling;
 
 pub(crate) use sampling::decide_what_to_watch;
 
-use crate::flows::table::{FlowTable, Halves};
-use crate::flows::workload::Workload;
+use crate::flow_table::{FlowTable, Halves};
+use crate::flows::ended::EndedFlows;
+use crate::flows::rows::{SubflowColumns, TotalsColumns, WaitColumns};
 use crate::measurement::capacity::Capacity;
 use crate::measurement::map::LinkMap;
 use crate::measurement::measurement_windows::{MeasurementWindow, measurement_windows};
@@ -17,8 +18,7 @@ use crate::measurement::recovery::Recoveries;
 use crate::measurement::series::Series;
 use crate::measurement::straddling::Straddling;
 use crate::regions::Regions;
-use crate::results::ended::EndedFlows;
-use crate::results::rows::{SubflowColumns, TotalsColumns, WaitColumns};
+use crate::workload::Workload;
 use pathweave_fabric::LinkId;
 use pathweave_network::Ports;
 use pathweave_scenario::Plan;

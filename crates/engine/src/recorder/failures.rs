@@ -1,9 +1,9 @@
 //! Who is hit when links go down, and when they have recovered.
 
 use super::{Recorded, Recorder, decide_what_to_watch};
+use crate::flow_table::{Halves, SubflowEnds};
 use crate::flows::flow::Flow;
 use crate::flows::routing::Routing;
-use crate::flows::table::{Halves, SubflowEnds};
 use crate::measurement::recovery::{Failure, Hit};
 use crate::regions::Regions;
 use pathweave_fabric::LinkId;

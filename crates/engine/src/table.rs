@@ -1,6 +1,6 @@
 //! Result tables as columns.
 
-use crate::results::text_list::TextList;
+use crate::text_list::TextList;
 
 /// One column of a table.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! What flows that have ended leave behind, in few bytes: it is read when a window closes and when the run
 //! is over, and there may be millions of them.
 
-use crate::results::rows::{
+use crate::flows::rows::{
     FlowTotals, Rtts, SubflowColumns, SubflowRow, TotalsColumns, WaitColumns,
 };
 use pathweave_transport::WAITS;

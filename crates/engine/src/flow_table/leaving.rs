@@ -1,11 +1,11 @@
 //! Flows leave: their counters become rows, and their places are free.
 
 use super::{FlowTable, Halves};
+use crate::flows::ended::EndedFlows;
 use crate::flows::flow::Flow;
 use crate::flows::list::FlowList;
+use crate::flows::rows::{Rtts, SubflowRow};
 use crate::regions::Regions;
-use crate::results::ended::EndedFlows;
-use crate::results::rows::{Rtts, SubflowRow};
 use pathweave_network::Ports;
 use pathweave_transport::{End, RttHistogram};
 

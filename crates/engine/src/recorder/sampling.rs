@@ -1,7 +1,7 @@
 //! Time series, and the map of links over time.
 
 use super::{Recorded, Recorder};
-use crate::flows::table::Halves;
+use crate::flow_table::Halves;
 use crate::measurement::extent::{Course, QueueCourse};
 use crate::measurement::measurement_windows::link_counters;
 use crate::measurement::series::{QueueRow, RttRow};

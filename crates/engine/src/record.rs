@@ -3,13 +3,13 @@
 use crate::flows::flow::Flow;
 use crate::flows::list::FlowList;
 use crate::flows::paths::PathList;
+use crate::flows::rows::{SenderLimitColumns, SubflowColumns, TotalsColumns, WaitColumns};
 use crate::measurement::capture::Capture;
 use crate::measurement::measurement_windows::MeasurementWindow;
 use crate::measurement::recovery::Recoveries;
 use crate::measurement::series::Series;
 use crate::outcome::Verdict;
-use crate::results::rows::{SenderLimitColumns, SubflowColumns, TotalsColumns, WaitColumns};
-use crate::results::text_list::TextList;
+use crate::text_list::TextList;
 use pathweave_control::Scheme;
 use pathweave_fabric::NodeId;
 use pathweave_network::{AgentStatistics, FmpStatistics, LinkStatistics, SharedBuffer};

@@ -1,14 +1,14 @@
 //! What is to happen in a simulation, and when: to traffic, to links, to windows of measurement, and to what is
 //! recorded. Packets have a schedule of their own, in their regions; here is how far that may go on.
 
-use crate::flows::table::FlowTable;
-use crate::flows::workload::Workload;
+use crate::flow_table::FlowTable;
 use crate::regions::Regions;
 use crate::regions::finishes::Finishes;
 use crate::regions::into_host::{IntoHost, into_hosts};
 use crate::regions::reactions::Reactions;
 use crate::schedule::beat::Beat;
 use crate::schedule::traffic_agenda::{Act, Entry, TrafficAgenda, Whose};
+use crate::workload::Workload;
 use pathweave_network::Ports;
 use pathweave_scenario::{LinkChange, Plan, Sampling};
 use pathweave_units::Time;
