@@ -24,7 +24,7 @@ def survey(
         list[str] | None,
         typer.Argument(help="Workloads; all if not given.", metavar="[WORKLOAD...]"),
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Seeds of each scheme.", metavar="N", min=1)] = 5,
+    seeds: Annotated[int, typer.Option(help="Seeds of each scheme.", metavar="N", min=1)] = 8,
     problems: Annotated[
         int,
         typer.Option(
