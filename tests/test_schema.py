@@ -110,7 +110,7 @@ def test_types_and_order_are_the_cores(tmp_path: Path) -> None:
                     assert isinstance(got, np.ndarray)
                     assert got.dtype == values.dtype, (name, column)
                     np.testing.assert_array_equal(got, values)
-    # Senders on real hosts alone say what limited them.
+    # Only senders on real hosts say what limited them.
     assert seen == set(TABLES) - {"sender_limits"}
 
 

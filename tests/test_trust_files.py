@@ -92,6 +92,8 @@ def test_a_scenario_and_published_values_that_are_no_files(tmp_path: Path, kind:
 
 def test_a_pipe_beside_a_run_is_not_copied(cli: Command, made: Path) -> None:
     os.mkfifo(made / RUN / "pipe")
+    (made / RUN / "timing.json").unlink()
+    os.mkfifo(made / RUN / "timing.json")
     (made / RUN / "secret").symlink_to("/etc/hostname")
     (made / RUN / "notes.txt").write_text("mine")
     assert alone(made, "merge", "results", "--into", "all")[0] in (0, 1)

@@ -207,7 +207,7 @@ def _joined(abouts: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 _NOTES = 100
-"""Files that others have put beside a run: as many are copied, at most."""
+"""Most files of others that are copied with a run."""
 _NOTE_BYTES = 1 << 20
 """How large such a file may be."""
 
@@ -220,16 +220,15 @@ def _not_copied(run: Path) -> Callable[[str, list[str]], list[str]]:
     own = own_files(run)
 
     def left_out(folder: str, names: list[str]) -> list[str]:
-        notes = [name for name in sorted(names) if name not in own and _is_note(folder, name)]
-        copied = own | set(notes[:_NOTES])
-        return [name for name in names if name not in copied or Path(folder, name).is_symlink()]
+        found = {name: Path(folder, name).lstat() for name in sorted(names)}
+        files = {name: each for name, each in found.items() if stat.S_ISREG(each.st_mode)}
+        notes = [
+            name for name, each in files.items() if name not in own and each.st_size <= _NOTE_BYTES
+        ]
+        copied = (own & files.keys()) | set(notes[:_NOTES])
+        return [name for name in names if name not in copied]
 
     return left_out
-
-
-def _is_note(folder: str, name: str) -> bool:
-    found = Path(folder, name).lstat()
-    return stat.S_ISREG(found.st_mode) and found.st_size <= _NOTE_BYTES
 
 
 def _copy(copy: Copy) -> None:

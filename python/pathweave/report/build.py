@@ -148,8 +148,7 @@ def build(
             painters.start()
         script = library(painters)
         found = search(folders)
-        base, name = (out, ()) if out is not None else _default_folder(folders)
-        target = folder_below(base, *name)
+        target = out if out is not None else folder_below(_around(folders), "report")
         scenarios = found.scenarios
         compared = comparisons(scenarios)
         palette = palette_of(
@@ -196,12 +195,12 @@ def build(
     return Built(page, charts, scenarios, unusable, changes)
 
 
-def _default_folder(folders: Sequence[Path]) -> tuple[Path, tuple[str]]:
-    """The folder in which the report's folder is, and the name of that."""
+def _around(folders: Sequence[Path]) -> Path:
+    """The folder in which the report's own is made, unless it is given."""
     if len(folders) == 1:
-        return folders[0], ("report",)
+        return folders[0]
     parents = {folder.resolve().parent for folder in folders}
-    return (folders[0].parent if len(parents) == 1 else Path()), ("report",)
+    return folders[0].parent if len(parents) == 1 else Path()
 
 
 def _about(scenario: StoredScenario) -> str:

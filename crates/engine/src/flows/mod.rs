@@ -1,4 +1,4 @@
-//! The flows of a run: what they are, where they go, and what is under way.
+//! The flows of a run: what they are, where they go, and what they leave behind.
 
 pub(crate) mod ended;
 pub(crate) mod events;

@@ -2,6 +2,18 @@
 
 use super::load_counts::LoadCounts;
 use super::resolving::InGroup;
+use crate::resolve::{Pairs, load};
+use pathweave_traffic::patterns::Arrivals;
+
+/// Arrivals that offer such a load to a layer.
+pub(super) fn at_load(
+    group: &mut InGroup<'_, '_>,
+    load: f64,
+    layer: Option<&str>,
+    pairs: &Pairs,
+) -> Option<Arrivals> {
+    load::load(load, layer, pairs, group.steps, group.scene, group.problems)
+}
 
 /// Refuses what only has a meaning beside a load.
 pub(super) fn check_beside_load(

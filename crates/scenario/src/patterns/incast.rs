@@ -1,11 +1,11 @@
 //! Jobs in which a client asks several servers.
 
-use super::arriving::check_beside_load;
+use super::arriving::{at_load, check_beside_load};
 use super::hosts::{HostsText, all};
 use super::load_counts::LoadCounts;
 use super::resolving::{InGroup, OwnSize, ResolvePattern};
 use super::sizes::{request, response};
-use crate::resolve::{Pairs, load};
+use crate::resolve::Pairs;
 use crate::text::BytesText;
 use pathweave_traffic::patterns::{Arrivals, Incast};
 use pathweave_traffic::{Pattern, Size};
@@ -55,14 +55,9 @@ impl ResolvePattern for IncastTable {
         let arrivals = match (self.jobs, self.jobs_per_second, self.load) {
             (_, None, None) => None,
             (None, Some(rate), None) => Some(Arrivals::PerSecond(rate)),
-            (None, None, Some(share)) => Some(load::load(
-                share,
-                self.layer.as_deref(),
-                &pairs,
-                group.steps,
-                group.scene,
-                group.problems,
-            )?),
+            (None, None, Some(share)) => {
+                Some(at_load(group, share, self.layer.as_deref(), &pairs)?)
+            }
             _ => {
                 group.wrong("jobs follow each other or arrive at a rate; give one of jobs, jobs_per_second, and load with layer");
                 return None;

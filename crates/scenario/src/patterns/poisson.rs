@@ -1,11 +1,11 @@
 //! Flows that arrive by a Poisson process.
 
-use super::arriving::check_beside_load;
+use super::arriving::{at_load, check_beside_load};
 use super::hosts::{HostsText, all};
 use super::load_counts::LoadCounts;
 use super::permutation_pairs::{PairsTable, refuse_hosts};
 use super::resolving::{InGroup, ResolvePattern};
-use crate::resolve::{Pairs, load};
+use crate::resolve::Pairs;
 use pathweave_traffic::patterns::{Arrivals, Poisson};
 use pathweave_traffic::{Pattern, Size};
 use schemars::JsonSchema;
@@ -76,14 +76,7 @@ impl ResolvePattern for PoissonTable {
         let arrivals = match (rates, self.load) {
             ((Some(rate), None), None) => Arrivals::PerSecond(rate),
             ((None, Some(rate)), None) => Arrivals::PerSourcePerSecond(rate),
-            ((None, None), Some(share)) => load::load(
-                share,
-                self.layer.as_deref(),
-                &pairs,
-                group.steps,
-                group.scene,
-                group.problems,
-            )?,
+            ((None, None), Some(share)) => at_load(group, share, self.layer.as_deref(), &pairs)?,
             _ => {
                 group.wrong("the rate of arrivals must be given in one way; give one of flows_per_second, flows_per_second_per_source, and load with layer");
                 return None;
